@@ -1,0 +1,35 @@
+# make demo   set up .venv and run the main job
+# make test   set up .venv, lint, type-check, test (with doctests)
+# make bench  speed against the plain loop, measured in the same run
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+export OMP_NUM_THREADS ?= 1
+export OPENBLAS_NUM_THREADS ?= 1
+export MKL_NUM_THREADS ?= 1
+
+.PHONY: demo test bench clean
+
+# The stamp stands for an environment that matches these two files.
+$(VENV)/.stamp: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	touch $@
+
+demo: $(VENV)/.stamp
+	mkdir -p out
+	$(BIN)/sgdphase train perceptron --train-size 8192 --dim 128 --chi 1 --margin 2^-7 \
+		--lr 2 --batch 1 --seeds 1 --plot out/demo.png
+	@echo "picture: out/demo.png"
+
+test: $(VENV)/.stamp
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/python -m pytest
+
+bench: $(VENV)/.stamp
+	$(BIN)/python benchmarks/bench.py
+
+clean:
+	rm -rf $(VENV) build dist out

@@ -1,0 +1,60 @@
+"""The teacher task (main text, section 1.A): labels are the sign of one coordinate.
+
+The informative coordinate has density `rho(x1) = |x1|^chi exp(-x1^2/2) / Z`, the other `dim - 1`
+are standard Gaussian, and `y = sign(x1)`. Small `chi` puts many points near the boundary.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from sgdphase.errors import require
+from sgdphase.problems._dataset import Dataset
+
+# One random stream per use of a seed, so that the size of one set never moves the other.
+_TRAIN, _TEST = 0, 1
+
+
+@dataclass(frozen=True)
+class TeacherTask:
+    """Inputs in `dim` dimensions with depletion exponent `chi` at the boundary.
+
+    `x1^2 / 2` is a gamma variate of shape `(1 + chi) / 2`, so every `chi > -1` is sampled exactly.
+    The training set of a seed is nested: its first points do not depend on its size.
+
+    >>> train = TeacherTask(dim=3, chi=1.0).train_set(4, seed=0)
+    >>> train.x.shape, bool((train.y == np.sign(train.x[:, 0])).all())
+    ((4, 3), True)
+    """
+
+    dim: int = 128
+    chi: float = 1.0
+
+    def __post_init__(self) -> None:
+        require("dim", self.dim, lambda d: d >= 2 and d == int(d), "an integer of at least 2")
+        require("chi", self.chi, lambda c: -1 < c < math.inf, "a finite number above -1")
+
+    def train_set(self, size: int, seed: int) -> Dataset:
+        """The training set of a seed."""
+        return self._sample(size, seed, _TRAIN)
+
+    def test_set(self, size: int, seed: int) -> Dataset:
+        """Fresh points, independent of every training set."""
+        return self._sample(size, seed, _TEST)
+
+    def _sample(self, size: int, seed: int, use: int) -> Dataset:
+        require("size", size, lambda n: n >= 1 and n == int(n), "an integer of at least 1")
+        require("seed", seed, lambda s: s >= 0 and s == int(s), "an integer of at least 0")
+        along, sign, across = (
+            np.random.Generator(np.random.SFC64(s))
+            for s in np.random.SeedSequence([seed, use]).spawn(3)
+        )
+        x = np.empty((size, self.dim))
+        x[:, 1:] = across.standard_normal((size, self.dim - 1))
+        # The sign is drawn apart from the magnitude, which underflows to 0 when chi is near -1.
+        y = np.where(sign.random(size) < 0.5, 1.0, -1.0)
+        x[:, 0] = y * np.sqrt(2.0 * along.standard_gamma((1.0 + self.chi) / 2.0, size))
+        return Dataset(x, y)
