@@ -1,0 +1,58 @@
+"""Speed of the simulator against the plain loop, both measured in this run.
+
+Each row: mean seconds of a training over the same training sets, alternating the two programs so
+that a busy machine slows both. Usage: `make bench`.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import numpy as np
+from reference import reference_sgd
+
+from sgdphase import Points, TeacherTask, simulate_sgd
+
+DIM, MARGIN, SIZE = 128, 2.0**-7, 8192
+
+# name, chi, batch, lr, seeds, wanted ratio
+ROWS = [
+    ("(a) B=1, lr=1", 1.0, 1, 1.0, 10, 1.0),
+    ("(b) full batch, lr=2^-5", 1.0, SIZE, 2.0**-5, 1, 10.0),
+    ("(c) B=512, lr=2^-6", 1.0, 512, 2.0**-6, 2, 5.0),
+    ("(d) late stage: chi=0, B=8, lr=16", 0.0, 8, 16.0, 4, None),
+]
+
+
+def seconds(work: Callable[[], object]) -> float:
+    began = time.perf_counter()
+    work()
+    return time.perf_counter() - began
+
+
+def compare(chi: float, batch: int, lr: float, seeds: int) -> tuple[float, float]:
+    """Mean seconds of the plain loop and of the simulator."""
+    plain, fast = [], []
+    for seed in range(seeds):
+        points = Points.of(TeacherTask(DIM, chi).train_set(SIZE, seed))
+        setting = {"margin": MARGIN, "lr": lr, "batch": batch, "seed": seed}
+        fast.append(seconds(lambda p=points, s=setting: simulate_sgd(p, **s)))
+        plain.append(seconds(lambda p=points, s=setting: reference_sgd(p.z, **s, max_steps=10**12)))
+    return float(np.mean(plain)), float(np.mean(fast))
+
+
+def main() -> None:
+    warm = Points.of(TeacherTask(DIM).train_set(64, 0))  # compile both
+    simulate_sgd(warm, margin=MARGIN, lr=1.0, batch=1)
+    reference_sgd(warm.z, margin=MARGIN, lr=1.0, batch=1, seed=0, max_steps=10)
+    print(f"P={SIZE} d={DIM} chi=1 margin=2^-7 unless said otherwise; seconds a training")
+    print(f"{'':36}{'plain loop':>12}{'sgdphase':>12}{'ratio':>8}{'wanted':>8}")
+    for name, chi, batch, lr, seeds, wanted in ROWS:
+        plain, fast = compare(chi, batch, lr, seeds)
+        goal = "" if wanted is None else f"{wanted:g}"
+        print(f"{name:36}{plain:12.4f}{fast:12.4f}{plain / fast:8.1f}{goal:>8}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,36 @@
+"""How long a training will take, from the theory's scales; right within a factor of a few."""
+
+from __future__ import annotations
+
+from sgdphase.records import Training
+from sgdphase.theory import scales
+
+# Seconds, measured on one core at dim = 128: a drawn point, a step near gradient descent (where
+# lists of points save most of the work) and its part for each point of the batch, and what every
+# training costs (its observables).
+_DRAW, _STEP, _STEP_POINT, _FIXED = 5e-8, 1e-7, 1e-9, 5e-3
+# Trainings end a few t_hat later; GD needs about as long as noise of this part of T_c.
+_END, _GD = 4.0, 0.2
+
+
+def expected_seconds(training: Training) -> float:
+    """Seconds on one core.
+
+    `t*` follows the crossover time at the temperature, or at `T_c` below it; beyond the critical
+    batch the first steps fit nearly all.
+    """
+    task = training.problem
+    scale = scales(
+        train_size=training.train_size, dim=task.dim, chi=task.chi, margin=training.margin
+    )
+    temperature, cold = training.temperature, _GD * scale.critical_temperature
+    time = _END * scale.crossover_time * max(temperature, cold)
+    if temperature > cold:
+        time /= 1 + (training.batch / scale.critical_batch) ** 2
+    steps = min(time / training.lr + 1, float(training.step_limit))
+    if training.weight_decay > 0:
+        steps = float(training.step_limit)
+    plain = training.batch * _DRAW * task.dim / 128
+    if training.momentum == 0 and training.weight_decay == 0 and temperature < cold:
+        plain = min(plain, _STEP + training.batch * _STEP_POINT)
+    return _FIXED + steps * plain
