@@ -1,0 +1,49 @@
+"""sgdphase tells which regime of SGD a training is in.
+
+Simulation and theory of the perceptron of "On the different regimes of stochastic gradient
+descent" (Sclocchi and Wyart), sweeps of the (batch size, learning rate) plane, phase diagrams.
+
+>>> import sgdphase as sp
+>>> training = sp.Training(sp.TeacherTask(dim=32, chi=1.0), train_size=256, lr=2.0, batch=1)
+>>> outcome = sp.train(training)
+>>> outcome.status, outcome.unfitted
+('fitted', 0.0)
+"""
+
+from sgdphase.errors import InputError
+from sgdphase.perceptron import Points, Weights, simulate_sde, simulate_sgd, train
+from sgdphase.problems import Dataset, TeacherTask
+from sgdphase.records import Outcome, Training
+from sgdphase.theory import (
+    asymptotic,
+    asymptotic_fluctuations,
+    averages,
+    constants,
+    first_step,
+    fluctuations,
+    online,
+    online_ensemble,
+    scales,
+)
+
+__all__ = [
+    "Dataset",
+    "InputError",
+    "Outcome",
+    "Points",
+    "TeacherTask",
+    "Training",
+    "Weights",
+    "asymptotic",
+    "asymptotic_fluctuations",
+    "averages",
+    "constants",
+    "first_step",
+    "fluctuations",
+    "online",
+    "online_ensemble",
+    "scales",
+    "simulate_sde",
+    "simulate_sgd",
+    "train",
+]

@@ -1,0 +1,57 @@
+"""What is printed: tables for people, JSON for programs."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, is_dataclass
+from typing import Any
+
+import numpy as np
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+
+
+def print_json(value: Any) -> None:
+    """One JSON document on stdout; what is not a finite number is null."""
+    print(json.dumps(plain(value), indent=2, allow_nan=False))
+
+
+def plain(value: Any) -> Any:
+    """Records, arrays and numpy numbers as what JSON knows."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return plain(asdict(value))
+    if isinstance(value, dict):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, np.ndarray):
+        return plain(value.tolist())
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if isinstance(value, np.generic):
+        return plain(value.item())
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
+
+
+def print_table(columns: Sequence[str], rows: Iterable[Sequence[Any]], title: str = "") -> None:
+    """A table on stdout: names left, values right."""
+    table = Table(box=SIMPLE_HEAD)
+    for number, column in enumerate(columns):
+        table.add_column(column, justify="left" if number == 0 else "right", no_wrap=True)
+    for row in rows:
+        table.add_row(*(show(item) for item in row))
+    console = Console(highlight=False)
+    if title:
+        console.print(title, soft_wrap=True)
+    # A file or a pipe has no width: nothing is cut there.
+    console.print(table, width=None if console.is_terminal else 1000)
+
+
+def show(value: Any) -> str:
+    """A number with five digits, anything else as it is."""
+    if isinstance(value, float):
+        return "-" if math.isnan(value) else f"{value:.5g}"
+    return str(value)

@@ -1,0 +1,87 @@
+"""Numbers on the command line: `0.5`, `1e-3`, `2^-7`, `3/4`; ranges `2^0..2^13`; lists `1,2,8`."""
+
+from __future__ import annotations
+
+import math
+import re
+
+from sgdphase.errors import InputError
+
+_VALID = "a number such as 0.5, 1e-3, 1/64 or 2^-7"
+
+
+def number(text: str) -> float:
+    """A number, where `^` is a power and `/` one division.
+
+    >>> number("2^-7"), number("1/64"), number("1e-3")
+    (0.0078125, 0.015625, 0.001)
+    """
+    # Defaults come here too, as the numbers they are.
+    match = re.fullmatch(r"\s*([^\s^/]+)(?:\s*([\^/])\s*([^\s^/]+))?\s*", str(text))
+    try:
+        if match is None:
+            raise ValueError
+        left, operator, right = match.groups()
+        value = float(left)
+        if operator == "^":
+            value = value ** float(right)
+        elif operator == "/":
+            value = value / float(right)
+        if not isinstance(value, float) or math.isnan(value):
+            raise ValueError
+    except (ValueError, OverflowError, ZeroDivisionError):
+        raise InputError(f"'{text}' is not {_VALID}") from None
+    return value
+
+
+def integer(text: str) -> int:
+    """A whole number, written as any number.
+
+    >>> integer("2^13"), integer("1e4")
+    (8192, 10000)
+    """
+    value = number(text)
+    if not math.isfinite(value) or value != int(value):
+        raise InputError(f"'{text}' is not a whole number such as 128 or 2^13")
+    return int(value)
+
+
+def numbers(text: str) -> list[float]:
+    """A list `1,2,8`, a range `a..b` by powers of two, or `a..b*4` by powers of four; or a mix.
+
+    >>> numbers("2^-2..2"), numbers("1..64*4"), numbers("1,3..12")
+    ([0.25, 0.5, 1.0, 2.0], [1.0, 4.0, 16.0, 64.0], [1.0, 3.0, 6.0, 12.0])
+    """
+    values: list[float] = []
+    for part in text.split(","):
+        values.extend(_range(part) if ".." in part else [number(part)])
+    if len(set(values)) < len(values):
+        raise InputError(f"'{text}' names a value twice")
+    return values
+
+
+def integers(text: str) -> list[int]:
+    """As `numbers`, whole ones only."""
+    values = numbers(text)
+    for value in values:
+        if not math.isfinite(value) or value != int(value):
+            raise InputError(f"'{text}' holds {value:g}, which is not a whole number")
+    return [int(value) for value in values]
+
+
+def _range(text: str) -> list[float]:
+    wanted = "a range such as 2^-10..2^12 or 1..4096*4"
+    match = re.fullmatch(r"(.+?)\.\.([^*]+)(?:\*(.+))?", text.strip())
+    if match is None:
+        raise InputError(f"'{text}' is not {wanted}")
+    low, high = number(match[1]), number(match[2])
+    factor = number(match[3]) if match[3] else 2.0
+    if not (0 < low <= high < math.inf and 1 < factor < math.inf):
+        raise InputError(
+            f"'{text}' is not {wanted}, from a positive number up, by a factor above 1"
+        )
+    # A little slack, so that the end of the range is in it whatever rounding does.
+    count = math.floor(math.log(high / low, factor) + 1e-9) + 1
+    if count > 10_000:
+        raise InputError(f"'{text}' holds {count} values; a range may hold 10000")
+    return [low * factor**k for k in range(count)]

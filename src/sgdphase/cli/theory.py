@@ -1,0 +1,110 @@
+"""`sgdphase theory`: what the paper predicts, without any run."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from sgdphase.cli._options import JSON, integer_option, number_option, numbers_option
+from sgdphase.cli._output import plain, print_json, print_table
+from sgdphase.theory import averages, constants, online, scales
+
+Chi = Annotated[float, number_option("--chi", "Depletion exponent, above -1.")]
+Dim = Annotated[int, integer_option("--dim", "Input dimension d.")]
+Margin = Annotated[float, number_option("--margin", "Margin kappa of the hinge loss.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Attach the subcommands."""
+    group = typer.Typer(
+        help="What the paper predicts, without any run.",
+        no_args_is_help=True,
+        rich_markup_mode=None,
+    )
+    group.command("averages")(averages_command)
+    group.command("constants")(constants_command)
+    group.command("online")(online_command)
+    group.command("scales")(scales_command)
+    app.add_typer(group, name="theory")
+
+
+def averages_command(
+    chi: Chi = 1.0,
+    lam: Annotated[float, number_option("--lam", "lambda = w1 / |w_perp|.")] = 1.0,
+    r: Annotated[float, number_option("--r", "r = margin sqrt(d) / |w_perp|.")] = 0.0,
+    json: Annotated[bool, JSON] = False,
+) -> None:
+    """Averages over the data (SI 6.A), without their 1/sqrt(d) and 1/d.
+
+    Example: sgdphase theory averages --chi 1 --lam 10 --r 0.1
+    """
+    _print_record(
+        {name: float(value) for name, value in asdict(averages(lam, r, chi)).items()}, json
+    )
+
+
+def constants_command(chi: Chi = 1.0, json: Annotated[bool, JSON] = False) -> None:
+    """Asymptotic constants (SI 4.A, 6.A) and the exponents gamma and b.
+
+    Example: sgdphase theory constants --chi 1
+    """
+    _print_record(asdict(constants(chi)), json)
+
+
+def online_command(
+    time: Annotated[Any, numbers_option("--time", "Times: a list 1,10,100 or 2^0..2^20.")],
+    temperature: Annotated[float, number_option("--temperature", "T = lr / batch.")] = 1.0,
+    chi: Chi = 1.0,
+    dim: Dim = 128,
+    margin: Margin = 2**-7,
+    weight_decay: Annotated[float, number_option("--weight-decay", "Lambda.")] = 0.0,
+    json: Annotated[bool, JSON] = False,
+) -> None:
+    """The online dynamics from w = 0 (Eq. 3 without noise) at given times.
+
+    Example: sgdphase theory online --chi 1 --dim 128 --margin 2^-7 --temperature 2 --time 1,1e3,1e6
+    """
+    solution = online(
+        np.array(time),
+        chi=chi,
+        dim=dim,
+        margin=margin,
+        temperature=temperature,
+        weight_decay=weight_decay,
+    )
+    names = ["time", "w1", "w_perp", "unfitted", "lam", "r"]
+    columns = [getattr(solution, name).tolist() for name in names]
+    rows = [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
+    if json:
+        print_json(rows)
+    else:
+        print_table(names, [list(row.values()) for row in rows])
+
+
+def scales_command(
+    train_size: Annotated[int, integer_option("--train-size", "Training points P.")] = 8192,
+    dim: Dim = 128,
+    chi: Chi = 1.0,
+    margin: Margin = 2**-7,
+    lr: Annotated[float | None, number_option("--lr", "Learning rate (with --batch).")] = None,
+    batch: Annotated[int | None, integer_option("--batch", "Batch size (with --lr).")] = None,
+    json: Annotated[bool, JSON] = False,
+) -> None:
+    """Where the regimes meet, with the theory's prefactors and no fit.
+
+    Without --lr and --batch, times and weights are per unit of temperature.
+
+    Example: sgdphase theory scales --train-size 8192 --dim 128 --chi 1 --margin 2^-7
+    """
+    record = scales(train_size=train_size, dim=dim, chi=chi, margin=margin, lr=lr, batch=batch)
+    _print_record(asdict(record), json)
+
+
+def _print_record(record: dict[str, Any], json: bool) -> None:
+    if json:
+        print_json(record)
+    else:
+        print_table(["name", "value"], [[name, value] for name, value in plain(record).items()])
