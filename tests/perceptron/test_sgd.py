@@ -62,7 +62,9 @@ def test_same_distribution_as_the_plain_loop(case) -> None:  # type: ignore[no-u
                 )
             )
         )
-    for name, a, b in zip(["w1", "w_perp", "log t*"], np.transpose(fast), np.transpose(slow)):
+    for name, a, b in zip(
+        ["w1", "w_perp", "log t*"], np.transpose(fast), np.transpose(slow), strict=True
+    ):
         assert stats.ks_2samp(a, b).pvalue > LEVEL, name
         assert stats.ttest_ind(a, b, equal_var=False).pvalue > LEVEL, name
 
@@ -114,7 +116,7 @@ def test_each_kind_of_stretch_is_the_same_process(kind: str) -> None:
     one = np.array([after_stretch("plain", data, start, seed, 300) for seed in range(600)])
     other = np.array([after_stretch(kind, data, start, 10_000 + seed, 300) for seed in range(600)])
     assert one[:, 0].std() > 0.1
-    for a, b in zip(one.T, other.T):
+    for a, b in zip(one.T, other.T, strict=True):
         assert stats.ks_2samp(a, b).pvalue > LEVEL
 
 
@@ -141,7 +143,7 @@ def test_snapshots_are_the_weights_after_their_steps() -> None:
     data = points(256, 8, 1.0)
     run = simulate_sgd(data, margin=0.1, lr=0.5, batch=256)
     assert run.snapshot_steps[-1] == run.steps
-    for step, snapshot in zip(run.snapshot_steps[:12], run.snapshots):
+    for step, snapshot in zip(run.snapshot_steps[:12], run.snapshots[:12], strict=True):
         cut = simulate_sgd(data, margin=0.1, lr=0.5, batch=256, max_steps=int(step))
         np.testing.assert_allclose(cut.w, snapshot, rtol=1e-12)
 

@@ -43,7 +43,9 @@ def test_same_distribution_as_the_slow_loop(momentum: float, decay: float, steps
         fast.append([run.w[0], np.linalg.norm(run.w[1:]), run.steps])
         w, last = slow(points.z, momentum, decay, steps, seed)
         plain.append([w[0], np.linalg.norm(w[1:]), last])
-    for name, a, b in zip(["w1", "w_perp", "steps"], np.transpose(fast), np.transpose(plain)):
+    for name, a, b in zip(
+        ["w1", "w_perp", "steps"], np.transpose(fast), np.transpose(plain), strict=True
+    ):
         if a.std() > 0:
             assert stats.ks_2samp(a, b).pvalue > 1e-4, name
 
@@ -61,7 +63,7 @@ def test_without_momentum_and_decay_it_is_sgd() -> None:
         plain.append([w[0], math.log(steps)])
         run = simulate_sgd(points, margin=MARGIN, lr=LR, batch=BATCH, seed=seed)
         fast.append([run.w[0], math.log(run.steps)])
-    for a, b in zip(np.transpose(plain), np.transpose(fast)):
+    for a, b in zip(np.transpose(plain), np.transpose(fast), strict=True):
         assert stats.ks_2samp(a, b).pvalue > 1e-4
 
 
