@@ -10,10 +10,21 @@ descent" (Sclocchi and Wyart), sweeps of the (batch size, learning rate) plane, 
 ('fitted', 0.0)
 """
 
+from sgdphase.diagram import (
+    Curve,
+    Estimate,
+    PhaseDiagram,
+    collapse,
+    phase_diagram,
+    plane_from_dataset,
+    plane_from_table,
+    power_law,
+)
 from sgdphase.errors import InputError
 from sgdphase.perceptron import Points, Weights, simulate_sde, simulate_sgd, train
 from sgdphase.problems import Dataset, TeacherTask
 from sgdphase.records import Outcome, Training
+from sgdphase.sweep import DaskWorkers, Stopped, Store, SweepError, grid, sweep
 from sgdphase.theory import (
     asymptotic,
     asymptotic_fluctuations,
@@ -27,23 +38,37 @@ from sgdphase.theory import (
 )
 
 __all__ = [
+    "Curve",
+    "DaskWorkers",
     "Dataset",
+    "Estimate",
     "InputError",
     "Outcome",
+    "PhaseDiagram",
     "Points",
+    "Stopped",
+    "Store",
+    "SweepError",
     "TeacherTask",
     "Training",
     "Weights",
     "asymptotic",
     "asymptotic_fluctuations",
     "averages",
+    "collapse",
     "constants",
     "first_step",
     "fluctuations",
+    "grid",
     "online",
     "online_ensemble",
+    "phase_diagram",
+    "plane_from_dataset",
+    "plane_from_table",
+    "power_law",
     "scales",
     "simulate_sde",
     "simulate_sgd",
+    "sweep",
     "train",
 ]

@@ -46,9 +46,10 @@ _COST_NEAR_DOT = 40.0  # the same with a row of the compact list
 _COST_SWEEP_DOT = 20.0  # the same, row after row
 _COST_LISTING = 60.0  # each point's part in making a list
 _COST_LISTED_STEP = 80.0  # drawing how many listed points a batch holds
-_COST_JUMP = 200.0  # a step that changes the weights while tracking, each point's
-_COST_CHANGE = 30.0  # part in it, and
-_COST_ADDITION = 0.15  # that part's for each listed point
+_COST_JUMP = 200.0  # a step that changes the weights while tracking, and
+_COST_SCAN = 1.5  # its part for each listed point; a drawn point's
+_COST_CHANGE = 15.0  # part in it, and
+_COST_ADDITION = 0.12  # that part's for each listed point
 _COST_GATHER = 1.5  # copying an inner product from the columns that are kept
 # Work of a plain stretch and of one with a list that still holds, in sweeps over the data: then
 # it is worth a look whether a (shorter) list would pay.
@@ -135,7 +136,7 @@ def _plain(z, threshold, rate, batch, steps, items, seen, w, clock, due, snapsho
 
 @njit(fastmath=FASTMATH)
 def _descend(
-    z, listed, threshold, rate, radius, steps, unfitted, gradient, w, clock, due, snapshots
+    z, listed, threshold, rate, radius, steps, unfitted, gradient, seen, w, clock, due, snapshots
 ):
     """Full batch: make `steps` steps of gradient descent, or until `w` leaves the radius.
 
@@ -152,6 +153,7 @@ def _descend(
             any_unfitted |= is_unfitted
             if is_unfitted != unfitted[listed[i]]:
                 unfitted[listed[i]] = is_unfitted
+                _count_part(listed[i], seen, clock)
                 add_scaled(gradient, 1.0 if is_unfitted else -1.0, row)
         if not any_unfitted:
             break
@@ -222,9 +224,15 @@ def _tracked(
     Returns also when more are unfitted than `none_drawn` covers, when none is, and when it is time.
     Columns of the Gram matrix are computed for the list when first needed; those of points for
     which that was done over and over are computed for all points and kept from list to list.
+
+    A step adds `rate sum_{mu in hits} z_mu` to `w`. What follows from it for the slacks is
+    `rate delta`, `delta` the sum of the hits' columns; its length is known from `delta` as well
+    (`|sum z|^2 = sum_{mu in hits} delta_mu`). So `w` itself is brought up to date only when a
+    snapshot is due or the path made since may lead out of the radius.
     """
     size, dim = z.shape
     marked = listed.shape[0]
+    full = batch == size
     rows = z[listed]
     max_columns = max(min(marked, size * dim // marked), 1)  # no larger than the training set
     columns = np.empty((max_columns, marked))
@@ -234,17 +242,20 @@ def _tracked(
     slack = np.empty(marked)  # z_mu . w - margin sqrt(d), negative where unfitted
     for i in range(marked):
         slack[i] = dot(rows[i], w) - threshold
+    delta = np.zeros(marked)
+    in_delta = np.zeros(marked, np.bool_)
+    pending = np.zeros(marked, np.int64)  # hits not yet added to w
     w_ref = w.copy()
-    work = 0.0
+    moved, path, work = 0.0, 0.0, 0.0
     while work < _LIST_SWEEPS * size * _COST_SWEEP_DOT:
         count = 0
         for i in range(marked):
             if slack[i] < 0.0:
                 unfitted[count] = i
                 count += 1
-        if count == 0 or count >= none_drawn.shape[0]:
+        if count == 0 or (count >= none_drawn.shape[0] and not full):
             break
-        none = none_drawn[count]
+        none = none_drawn[count] if not full else 0.0
         jump = 1.0
         if none > 0.0:
             jump += math.floor(math.log(1.0 - uniform(state)) / math.log(none))
@@ -254,26 +265,53 @@ def _tracked(
         clock[_STEPS] += np.int64(jump)
         clock[_LAST_CHANGE] = clock[_STEPS]
         clock[_CHANGING] += 1
-        _snapshots_before(clock[_STEPS], w, clock, due, snapshots)
-        hits = at_least_one(state, size, count, batch, none)
-        draw_distinct(state, unfitted, count, hits)
-        for h in range(hits):
-            i = unfitted[h]
-            mu = listed[i]
-            _count_part(mu, seen, clock)
-            add_scaled(w, rate, rows[i])
+        if clock[_SNAPSHOTS] < due.shape[0] and due[clock[_SNAPSHOTS]] < clock[_STEPS]:
+            _catch_up(w, rate, rows, pending)
+            _snapshots_before(clock[_STEPS], w, clock, due, snapshots)
+        hits = count
+        if not full:
+            hits = at_least_one(state, size, count, batch, none)
+            draw_distinct(state, unfitted, count, hits)
+            delta[:] = 0.0
+        # At full batch only the points that changed sides change the sum.
+        for h in range(marked if full else hits):
+            i = h if full else unfitted[h]
+            if full and (slack[i] < 0.0) == in_delta[i]:
+                continue
             if column_of[i] < 0:
                 if known == max_columns:
                     column_of[:] = -1
                     known = 0
                 column_of[i] = known
-                _fill_column(z, mu, rows, listed, spent, kept, kept_at, columns[known])
+                _fill_column(z, listed[i], rows, listed, spent, kept, kept_at, columns[known])
                 known += 1
-                work += marked * (_COST_SWEEP_DOT if kept_at[mu] < 0 else _COST_GATHER)
-            add_scaled(slack, rate, columns[column_of[i]])
-        work += _COST_JUMP + hits * (_COST_CHANGE + marked * _COST_ADDITION)
-        if not _displacement(w, w_ref) < radius:
-            break
+                work += marked * (_COST_SWEEP_DOT if kept_at[listed[i]] < 0 else _COST_GATHER)
+            _count_part(listed[i], seen, clock)
+            add_scaled(delta, -1.0 if in_delta[i] else 1.0, columns[column_of[i]])
+            in_delta[i] = full and not in_delta[i]
+            work += _COST_CHANGE + marked * _COST_ADDITION
+        squared_length = 0.0
+        for h in range(hits):
+            squared_length += delta[unfitted[h]]
+            pending[unfitted[h]] += 1
+        add_scaled(slack, rate, delta)
+        path += rate * math.sqrt(max(squared_length, 0.0))
+        work += _COST_JUMP + marked * _COST_SCAN
+        if moved + path >= radius:
+            _catch_up(w, rate, rows, pending)
+            moved, path = _displacement(w, w_ref), 0.0
+            # Close to the edge every step would have to be looked at.
+            if not moved < 0.97 * radius:
+                break
+    _catch_up(w, rate, rows, pending)
+
+
+@njit(fastmath=FASTMATH)
+def _catch_up(w, rate, rows, pending):
+    for i in range(rows.shape[0]):
+        if pending[i] > 0:
+            add_scaled(w, rate * pending[i], rows[i])
+            pending[i] = 0
 
 
 @njit(fastmath=FASTMATH)
@@ -338,11 +376,11 @@ def _plan(safe, batch, kick, travelled, took, changing, parts, column_cost, trac
         if making + looking < least:
             kind, radius, least = _LISTED, reach * travelled, making + looking
         tracking = (
-            changing * _COST_JUMP
+            changing * (_COST_JUMP + listed * _COST_SCAN)
             + parts * (_COST_CHANGE + listed * _COST_ADDITION)
             + listed * column_cost
         ) / took
-        if trackable and not full and making + tracking < least:
+        if trackable and making + tracking < least:
             kind, radius, least = _TRACKED, reach * travelled, making + tracking
     return kind, radius
 
@@ -396,9 +434,11 @@ def run_sgd(z, norms, threshold, rate, batch, max_steps, due, snapshots, state, 
         for mu in range(size):
             if seen[mu]:
                 column_cost += _COST_SWEEP_DOT if kept_at[mu] < 0 else _COST_GATHER
+        # Full batches make no noise.
+        kick = rate * math.sqrt(dim) if batch < size else 0.0
         kind, radius = _plan(
-            safe, batch, rate * math.sqrt(dim), travelled, took, clock[_CHANGING], clock[_PARTS],
-            column_cost, unfitted < most_tracked,
+            safe, batch, kick, travelled, took, clock[_CHANGING], clock[_PARTS],
+            column_cost, batch == size or unfitted < most_tracked,
         )  # fmt: skip
         w_ref = w.copy()
         began = clock[_STEPS]
@@ -406,31 +446,32 @@ def run_sgd(z, norms, threshold, rate, batch, max_steps, due, snapshots, state, 
         clock[_PARTS] = 0
         seen[:] = False
         listed = np.nonzero(safe <= radius)[0]
-        if batch == size:
+        if kind == _TRACKED:
+            _tracked(
+                z, listed, threshold, rate, batch, radius, max_steps, none_drawn,
+                spent, kept, kept_at, seen, w, clock, due, snapshots, state,
+            )  # fmt: skip
+        elif batch == size:
             work = _PLAIN_SWEEPS if kind == _PLAIN else _LIST_SWEEPS
             steps = min(max(work * size // listed.shape[0], 1), max_steps - began)
             # Afresh for every list, so that rounding does not pile up.
             was_unfitted[:] = safe == 0.0
+            seen[:] = was_unfitted
             gradient[:] = 0.0
             for mu in range(size):
                 if was_unfitted[mu]:
                     add_scaled(gradient, 1.0, z[mu])
             _descend(
                 z, listed, threshold, rate, radius, steps, was_unfitted, gradient,
-                w, clock, due, snapshots,
+                seen, w, clock, due, snapshots,
             )  # fmt: skip
         elif kind == _PLAIN:
             steps = min(max(_PLAIN_SWEEPS * size // batch, 1), max_steps - began)
             _plain(z, threshold, rate, batch, steps, items, seen, w, clock, due, snapshots, state)
-        elif kind == _LISTED:
+        else:
             _listed(
                 z, listed, threshold, rate, batch, radius, max_steps,
                 seen, w, clock, due, snapshots, state,
-            )  # fmt: skip
-        else:
-            _tracked(
-                z, listed, threshold, rate, batch, radius, max_steps, none_drawn,
-                spent, kept, kept_at, seen, w, clock, due, snapshots, state,
             )  # fmt: skip
         travelled = _displacement(w, w_ref)
         took = clock[_STEPS] - began
