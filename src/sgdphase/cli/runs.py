@@ -1,0 +1,89 @@
+"""`sgdphase runs`: what is inside a store."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from sgdphase.cli._options import JSON
+from sgdphase.cli._output import print_json, print_table
+from sgdphase.sweep import Store, Table
+from sgdphase.sweep.run import STATUSES
+from sgdphase.sweep.table import RESULTS
+
+# Said with the number of runs, not as ranges.
+_UNSAID = ("model", "problem", "loss", "sampler")
+
+
+def runs(
+    store: Annotated[Path, typer.Argument(help="The store, such as runs.sqlite.")],
+    as_json: Annotated[bool, JSON] = False,
+) -> None:
+    """List what is inside a store: models, ranges of each parameter, counts by status.
+
+    Example: sgdphase runs runs.sqlite
+    """
+    opened = Store(store)
+    table = opened.table()
+    groups = _groups(table)
+    outdated = opened.outdated()
+    if as_json:
+        print_json({"store": str(store), "groups": groups, "outdated": outdated})
+        return
+    if not groups:
+        print(f"{store}: no runs")
+    for group in groups:
+        counts = ", ".join(f"{status} {count}" for status, count in group["statuses"].items())
+        title = f"{group['model']} on {group['problem']}: {group['runs']} runs ({counts})"
+        spans = group["parameters"].items()
+        rows = [(name, span["low"], span["high"], span["values"]) for name, span in spans]
+        print_table(("parameter", "from", "to", "values"), rows, title)
+    if outdated:
+        print(f"and {outdated} runs of another engine version, which are not used")
+
+
+def register(app: typer.Typer) -> None:
+    app.command()(runs)
+
+
+def _groups(table: Table) -> list[dict[str, Any]]:
+    """By model and problem: number of runs, counts by status, values of each parameter."""
+    if not table:
+        return []
+    groups = []
+    pairs = sorted(set(zip(table["model"].tolist(), table["problem"].tolist(), strict=True)))
+    for model, problem in pairs:
+        chosen = (table["model"] == model) & (table["problem"] == problem)
+        part = {name: column[chosen] for name, column in table.items()}
+        counts = Counter(part["status"].tolist())
+        names = [name for name in _parameters(part) if name not in _UNSAID]
+        groups.append(
+            {
+                "model": model,
+                "problem": problem,
+                "runs": int(chosen.sum()),
+                "statuses": {status: counts[status] for status in STATUSES if counts[status]},
+                "seconds": float(part["seconds"].sum()),
+                "parameters": {name: _range(part[name]) for name in names},
+            }
+        )
+    return groups
+
+
+def _parameters(table: Table) -> list[str]:
+    """Those of the training and those of its problem, which stand between them in the table."""
+    names = list(table)
+    return [name for name in names[: names.index(RESULTS[0])] if not np.all(_absent(table[name]))]
+
+
+def _absent(column: Any) -> Any:
+    return ~np.isfinite(column) if column.dtype.kind == "f" else np.zeros(len(column), bool)
+
+
+def _range(column: Any) -> dict[str, float | int]:
+    values = np.unique(column[~_absent(column)])
+    return {"low": values[0].item(), "high": values[-1].item(), "values": len(values)}

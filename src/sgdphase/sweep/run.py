@@ -1,0 +1,72 @@
+"""A run: a training that was carried out, and what came of it."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Sequence
+from dataclasses import dataclass
+from time import monotonic
+from typing import get_args
+
+import numpy as np
+
+from sgdphase.errors import InputError
+from sgdphase.records import Outcome, Status, Training
+from sgdphase.sweep.trainers import trainer_of
+
+STATUSES: tuple[Status, ...] = get_args(Status)
+
+# A pack that turns out longer than this hands back what it has, and the rest is packed again.
+_PACK_SECONDS = 2.0
+
+
+@dataclass(frozen=True)
+class Run:
+    """A training and its outcome, the seconds it took, and the traceback if it failed."""
+
+    training: Training
+    outcome: Outcome
+    seconds: float
+    traceback: str = ""
+
+
+def failed(training: Training, seconds: float, reason: str) -> Run:
+    """The run of a training that raised or whose worker died."""
+    return Run(training, Outcome("failed", 0, 0.0, {}), seconds, reason)
+
+
+def run(training: Training, *, trajectory: bool = False) -> Run:
+    """Carry out one training; whatever it raises becomes a run with status `failed`."""
+    start = monotonic()
+    try:
+        outcome = _checked(trainer_of(training.model).train(training, trajectory=trajectory))
+    except (Exception, SystemExit):
+        return failed(training, monotonic() - start, traceback.format_exc())
+    return Run(training, outcome, monotonic() - start)
+
+
+def run_pack(pack: Sequence[tuple[str, Training]], *, trajectory: bool) -> list[Run]:
+    """Carry out a pack of `(key, training)`, or the first part of it if it takes too long."""
+    start = monotonic()
+    runs: list[Run] = []
+    for key, training in pack:
+        # On a cluster the worker may hold another version, whose results are not the ones asked.
+        if training.key != key:
+            raise InputError("a worker has another version of sgdphase: install the same on all")
+        runs.append(run(training, trajectory=trajectory))
+        if monotonic() - start > _PACK_SECONDS:
+            break
+    return runs
+
+
+def _checked(outcome: Outcome) -> Outcome:
+    """The outcome in plain numbers, which any store and any wire can carry."""
+    if outcome.status not in STATUSES:
+        raise ValueError(f"status {outcome.status!r} is not one of {', '.join(STATUSES)}")
+    return Outcome(
+        outcome.status,
+        int(outcome.steps),
+        float(outcome.time),
+        {name: float(value) for name, value in outcome.observables.items()},
+        {name: np.asarray(value, np.float64) for name, value in outcome.trajectory.items()},
+    )

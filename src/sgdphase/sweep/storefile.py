@@ -1,0 +1,208 @@
+"""The store as a file: what makes it ours, how it is made, opened and locked.
+
+Nothing here writes to a file before it is known to be a sound store of this version or older.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from urllib.parse import quote
+
+from sgdphase.errors import InputError
+
+APPLICATION_ID = 0x53474450  # "SGDP", where `file` and SQLite look for the owner of a database
+VERSION = 1
+
+# One row a training; `crc` covers the row, as SQLite has no checksum of its own.
+_SCHEMA = """
+CREATE TABLE runs (
+    key TEXT PRIMARY KEY,
+    model TEXT NOT NULL,
+    engine INTEGER NOT NULL,
+    training TEXT NOT NULL,
+    status TEXT NOT NULL,
+    steps INTEGER NOT NULL,
+    time REAL,
+    observables TEXT NOT NULL,
+    traceback TEXT NOT NULL,
+    seconds REAL NOT NULL,
+    crc INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE trajectories (
+    key TEXT PRIMARY KEY REFERENCES runs (key),
+    names TEXT NOT NULL,
+    data BLOB NOT NULL
+) WITHOUT ROWID;
+"""
+
+_MAGIC = b"SQLite format 3\x00"
+
+
+class SweepError(RuntimeError):
+    """A sweep cannot go on (disk full, cluster lost), said in one line. What was done is kept."""
+
+
+def beside(path: Path, suffix: str) -> Path:
+    """The companion of a store, `runs.sqlite-wal` for `-wal`."""
+    return path.with_name(path.name + suffix)
+
+
+def is_empty(path: Path) -> bool:
+    """Whether there is no store yet: no file, or one of 0 bytes, which SQLite takes as new too."""
+    return not path.exists() or (path.is_file() and path.stat().st_size == 0)
+
+
+def check(path: Path) -> None:
+    """Raise `InputError` unless the file is absent, empty, or a sound store; change no byte."""
+    if is_empty(path):
+        return
+    if not path.is_file():
+        raise InputError(f"{path}: is not a file; a store is one file, such as runs.sqlite")
+    try:
+        with path.open("rb") as file:
+            header = file.read(100)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror})") from None
+    owner, version = header[68:72], int.from_bytes(header[60:64], "big")
+    if (
+        header[:16] != _MAGIC[: len(header)]
+        or owner != APPLICATION_ID.to_bytes(4, "big")[: len(owner)]
+    ):
+        raise InputError(f"{path}: is not a store of sgdphase, and was left as it is")
+    if len(header) == 100 and version > VERSION:
+        raise InputError(
+            f"{path}: is a store of version {version}, made by a newer sgdphase; this one reads "
+            f"version {VERSION}. It was left as it is"
+        )
+    with reading(path) as connection:
+        verdict = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+        if verdict != "ok":
+            raise damaged(path, verdict)
+        if version < 1:
+            raise damaged(path, "its version is 0")
+        for table in ("runs", "trajectories"):
+            connection.execute(f"SELECT key FROM {table} LIMIT 1")
+
+
+def damaged(path: Path, reason: object) -> InputError:
+    """The error for a store whose content makes no sense."""
+    said = " ".join(str(reason).split())
+    return InputError(f"{path}: is a damaged or truncated store ({said}), and was left as it is")
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[sqlite3.Connection]:
+    """A connection that cannot write; what SQLite finds wrong with the file is an `InputError`."""
+    # A writer killed at its very end leaves a journal, which only a writer may roll back.
+    mode = "rw" if beside(path, "-journal").exists() else "ro"
+    try:
+        with closing(_connect(path, mode)) as connection:
+            yield connection
+    except sqlite3.OperationalError as error:
+        if "locked" in str(error):
+            raise InputError(f"{path}: is locked by another program; try again") from None
+        raise damaged(path, error) from None
+    except sqlite3.DatabaseError as error:
+        raise damaged(path, error) from None
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[sqlite3.Connection]:
+    """The one connection that writes, made if need be; a second one is refused."""
+    with _lock(path):
+        if is_empty(path):
+            _create(path)
+        else:
+            check(path)
+        try:
+            connection = _connect(path, "rw")
+            # WAL lets others read during a sweep; a commit that returned is on the disk, and is in
+            # the file itself rather than in its log, so that copying the one file is enough.
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = FULL")
+            connection.execute("PRAGMA wal_autocheckpoint = 1")
+            # Opens the log here and now: who opens it first is the one who removes it.
+            connection.execute("BEGIN IMMEDIATE")
+            connection.execute("COMMIT")
+        except sqlite3.OperationalError as error:
+            raise InputError(f"{path}: cannot be written ({error})") from None
+        with closing(connection):
+            try:
+                yield connection
+            finally:
+                # At rest the store is one plain file, readable where nothing can be written. A
+                # reader that is at it now, or a full disk, prevents that: then it stays as it is.
+                with suppress(sqlite3.OperationalError):
+                    connection.execute("PRAGMA journal_mode = DELETE")
+
+
+def _connect(path: Path, mode: str) -> sqlite3.Connection:
+    address = f"file:{quote(str(path.absolute()))}?mode={mode}"
+    return sqlite3.connect(address, uri=True, timeout=30.0, isolation_level=None)
+
+
+def _create(path: Path) -> None:
+    """Make the store under another name and move it, so that no half-made one can be met."""
+    for suffix in ("-wal", "-journal"):
+        if beside(path, suffix).exists():
+            raise InputError(
+                f"{beside(path, suffix)}: belongs to a store that is no longer there; put "
+                f"{path.name} back or remove this file"
+            )
+    new = beside(path, "-new")
+    try:
+        new.unlink(missing_ok=True)
+        with closing(sqlite3.connect(new)) as connection:
+            connection.executescript(_SCHEMA)
+            connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+            connection.execute(f"PRAGMA user_version = {VERSION}")
+        new.replace(path)
+    except (OSError, sqlite3.Error) as error:
+        with suppress(OSError):
+            new.unlink()
+        raise InputError(f"{path}: cannot be made ({error})") from None
+
+
+@contextmanager
+def _lock(path: Path) -> Iterator[None]:
+    """Hold `runs.sqlite-lock`; the system lets go of it however the process ends."""
+    lock = beside(path, "-lock")
+    while True:
+        try:
+            handle = os.open(lock, os.O_RDWR | os.O_CREAT, 0o666)
+        except OSError as error:
+            raise InputError(f"{path}: cannot be written ({error.strerror})") from None
+        try:
+            _lock_file(handle)
+        except OSError:
+            os.close(handle)
+            raise InputError(
+                f"{path}: another sweep is writing to it; wait for it, or use another store"
+            ) from None
+        # Its last holder may have removed the file between the two calls above.
+        with suppress(FileNotFoundError):
+            if os.path.samestat(os.fstat(handle), os.stat(lock)):
+                break
+        os.close(handle)
+    try:
+        yield
+    finally:
+        # Windows does not remove a file that is open; a lock file that stays does no harm.
+        with suppress(OSError):
+            lock.unlink()
+        os.close(handle)
+
+
+def _lock_file(handle: int) -> None:
+    if os.name == "nt":  # pragma: no cover
+        import msvcrt
+
+        msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined, unused-ignore]
+    else:
+        import fcntl
+
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)

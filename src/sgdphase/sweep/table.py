@@ -1,0 +1,58 @@
+"""Runs as columns: one array a name, one entry a run."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sgdphase.sweep.run import Run
+
+Table = Mapping[str, NDArray[Any]]
+
+# Parameters that may be swept, in the order in which they are shown; those of a problem come
+# after its name. `temperature` follows from `lr` and `batch`.
+PARAMETERS = (
+    "model", "problem", "train_size", "lr", "batch", "temperature", "margin", "loss", "momentum",
+    "weight_decay", "sampler", "seed", "test_size", "max_steps", "max_time",
+)  # fmt: skip
+RESULTS = ("status", "steps", "time", "seconds")
+
+
+def flat(run: Run) -> dict[str, Any]:
+    """The parameters of a run without nesting; `max_steps` and `max_time` are inf if not given."""
+    plain = run.training.as_dict()
+    problem = plain.pop("problem")
+    values: dict[str, Any] = {}
+    for name in PARAMETERS:
+        if name == "problem":
+            values["problem"] = problem.pop("kind")
+            values.update(problem)
+        elif name == "temperature":
+            values[name] = run.training.temperature
+        else:
+            values[name] = math.inf if plain[name] is None else plain[name]
+    return values
+
+
+def table_of(runs: Sequence[Run]) -> dict[str, NDArray[Any]]:
+    """The columns of `runs`; a number that a run does not have is nan, a text is empty."""
+    parameters = [flat(run) for run in runs]
+    rows = []
+    for run, own in zip(runs, parameters, strict=True):
+        outcome = run.outcome
+        values = (outcome.status, outcome.steps, outcome.time, run.seconds)
+        # What a model observes cannot take the name of a parameter or of a result.
+        rows.append({**outcome.observables, **own, **dict(zip(RESULTS, values, strict=True))})
+    observables = [name for run in runs for name in run.outcome.observables]
+    names = dict.fromkeys([*(name for own in parameters for name in own), *RESULTS, *observables])
+    return {name: _column([row.get(name) for row in rows]) for name in names} if runs else {}
+
+
+def _column(values: list[Any]) -> NDArray[Any]:
+    if any(isinstance(value, str) for value in values):
+        return np.array(["" if value is None else value for value in values])
+    return np.array([math.nan if value is None else value for value in values])

@@ -1,0 +1,62 @@
+"""Which function runs a training: a table from the name of a model to the module that trains it."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from sgdphase.errors import InputError
+from sgdphase.records import Outcome, Training
+
+# A model, and the module that holds its `train` and its `expected_seconds`. Modules are imported
+# where they are needed, so that a sweep of perceptrons never loads what networks need.
+TRAINERS = {"perceptron": "sgdphase.perceptron"}
+
+# What a training is taken to cost when its module does not say.
+_UNKNOWN_SECONDS = 1.0
+
+
+@dataclass(frozen=True)
+class Trainer:
+    """`train(training, trajectory=...)` and what it is expected to cost in seconds of one core."""
+
+    train: Callable[..., Outcome]
+    expected_seconds: Callable[[Training], float]
+
+
+def trainer_of(model: str) -> Trainer:
+    """The trainer of a model in the table, or of `module:function` for one of the user's own.
+
+    >>> trainer_of("transformer")
+    Traceback (most recent call last):
+        ...
+    sgdphase.errors.InputError: model = 'transformer': must be perceptron, or 'module:function'
+    """
+    module_name, _, function = model.partition(":")
+    if not function:
+        if model not in TRAINERS:
+            names = ", ".join(TRAINERS)
+            raise InputError(f"model = '{model}': must be {names}, or 'module:function'")
+        module_name, function = TRAINERS[model], "train"
+    module = _module(module_name, model)
+    train = getattr(module, function, None)
+    if not callable(train):
+        raise InputError(f"model = '{model}': module {module_name} has no function {function}")
+    return Trainer(train, getattr(module, "expected_seconds", _unknown))
+
+
+def _module(name: str, model: str) -> Any:
+    loaded = sys.modules.get(name)
+    if loaded is not None:
+        return loaded
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        raise InputError(f"model = '{model}': cannot import {name} ({error})") from error
+
+
+def _unknown(training: Training) -> float:
+    return _UNKNOWN_SECONDS

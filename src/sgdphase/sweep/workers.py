@@ -1,0 +1,191 @@
+"""Where trainings run: executors that know how many packs they take and how a death shows."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
+from contextlib import contextmanager
+from multiprocessing import get_context, parent_process
+from multiprocessing.connection import wait
+from typing import Any
+
+from sgdphase.errors import InputError
+
+# Cells are the parallelism; a second thread inside one would only take a core from another.
+_ONE_THREAD = dict.fromkeys(
+    (
+        "OMP_NUM_THREADS",
+        "OPENBLAS_NUM_THREADS",
+        "MKL_NUM_THREADS",
+        "VECLIB_MAXIMUM_THREADS",
+        "NUMBA_NUM_THREADS",
+    ),
+    "1",
+)
+# Fewer than the deaths that make a training the suspect (runner.py).
+_STARTS = 2
+
+
+class Workers(Executor):
+    """An executor of packs."""
+
+    @property
+    def slots(self) -> int:
+        """How many packs to have under way at a time."""
+        raise NotImplementedError
+
+    @property
+    def parallel(self) -> int:
+        """How many trainings run at a time."""
+        return self.slots
+
+    def died(self, error: BaseException) -> bool:
+        """Whether a future with this error lost its worker, so that its pack may be run again."""
+        return isinstance(error, BrokenExecutor)
+
+    def stop(self) -> None:
+        """End at once, whatever is running."""
+        self.shutdown(wait=False, cancel_futures=True)
+
+
+class InProcess(Workers):
+    """Runs what it is given on the spot: for tests, debuggers and very small plans."""
+
+    slots = 1
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        try:
+            future.set_result(fn(*args, **kwargs))
+        except Exception as error:
+            future.set_exception(error)
+        return future
+
+
+class Processes(Workers):
+    """Processes of this machine, one thread each.
+
+    Each is a pool of one, so that a death is known to be that of the pack it was running, and the
+    others go on. A process that dies is replaced when its place is needed next.
+    """
+
+    def __init__(self, count: int) -> None:
+        self._count = count
+        self._lanes: list[_Lane] = []
+        self._lost_at_start = 0
+        self._any_started = False
+
+    @property
+    def slots(self) -> int:
+        return self._count
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        for lane in [lane for lane in self._lanes if lane.is_idle]:
+            try:
+                return lane.submit(fn, *args, **kwargs)
+            except BrokenExecutor:
+                self._bury(lane)
+        self._lanes.append(_Lane())
+        return self._lanes[-1].submit(fn, *args, **kwargs)
+
+    def _bury(self, lane: _Lane) -> None:
+        self._lanes.remove(lane)
+        lane.pool.shutdown()
+        self._any_started |= lane.has_started
+        self._lost_at_start += not lane.has_started
+        if self._lost_at_start >= _STARTS and not self._any_started:
+            raise InputError(
+                "the worker processes end as they start; a script that sweeps must do so "
+                'under `if __name__ == "__main__":`, and workers=0 runs without processes'
+            )
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        for lane in self._lanes:
+            lane.pool.shutdown(wait, cancel_futures=cancel_futures)
+
+    def stop(self) -> None:
+        for lane in self._lanes:
+            # Python 3.14 has kill_workers() for this.
+            for process in list((lane.pool._processes or {}).values()):
+                process.kill()
+        self.shutdown()
+
+
+class _Lane:
+    """One process, and the last thing it was given."""
+
+    def __init__(self) -> None:
+        self.pool = ProcessPoolExecutor(
+            1, mp_context=get_context("spawn"), initializer=_follow_parent, initargs=(os.getpid(),)
+        )
+        with _as_worker():
+            self._ready = self.pool.submit(os.getpid)
+        self._last: Future[Any] = self._ready
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        self._last = self.pool.submit(fn, *args, **kwargs)
+        return self._last
+
+    @property
+    def has_started(self) -> bool:
+        return self._ready.done() and self._ready.exception() is None
+
+    @property
+    def is_idle(self) -> bool:
+        return self._last.done()
+
+
+@contextmanager
+def _as_worker() -> Iterator[None]:
+    """What a process started here inherits: one thread, and no Ctrl-C (its parent sees to that)."""
+    before = {name: os.environ.get(name) for name in _ONE_THREAD}
+    os.environ.update(_ONE_THREAD)
+    masks = hasattr(signal, "pthread_sigmask")
+    old = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if masks else set()
+    try:
+        yield
+    finally:
+        if masks:
+            signal.pthread_sigmask(signal.SIG_SETMASK, old)
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
+def _follow_parent(pid: int) -> None:
+    """In a worker: ignore Ctrl-C, and die with the parent however it ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        import ctypes
+
+        # Linux: the kernel sends SIGKILL, even while compiled code holds the interpreter.
+        pr_set_pdeathsig = 1
+        ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGKILL)
+    except (ImportError, OSError, AttributeError):  # pragma: no cover
+        pass
+    if os.getppid() != pid:
+        os._exit(1)
+    # Elsewhere: a thread that sees the parent's end as soon as it can run.
+    threading.Thread(target=_wait_for_parent, daemon=True).start()
+
+
+def _wait_for_parent() -> None:
+    parent = parent_process()
+    if parent is not None:
+        wait([parent.sentinel])
+        os._exit(1)
+
+
+def workers_of(count: int | None) -> Workers:
+    """`count` processes, by default one a core that this process may use; 0 is in-process."""
+    if count is None:
+        usable = getattr(os, "sched_getaffinity", None)
+        count = len(usable(0)) if usable else os.cpu_count() or 1
+    if count < 0 or count != int(count):
+        raise InputError(f"workers = {count}: must be an integer of at least 0")
+    return Processes(int(count)) if count else InProcess()

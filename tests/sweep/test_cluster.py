@@ -1,0 +1,84 @@
+"""A real Dask scheduler with real workers over TCP."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from sgdphase.errors import InputError
+from sgdphase.sweep import DaskWorkers, Progress, Run, Store, grid, sweep
+from sgdphase.sweep import cluster as cluster_module
+from sgdphase.sweep.tally import Tally
+
+pytest.importorskip("distributed")
+# Dask's own warnings are not ours to mend.
+pytestmark = pytest.mark.filterwarnings("default")
+
+
+def dask(part: str, file: Path, *options: str) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, "-m", f"distributed.cli.dask_{part}", "--scheduler-file", str(file),
+         "--no-dashboard", "--host", "127.0.0.1", *options],
+        env={**os.environ, "TOY_SECONDS": "0.01"},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[tuple[Path, list[subprocess.Popen[bytes]]]]:
+    file = tmp_path / "scheduler.json"
+    scheduler = dask("scheduler", file, "--port", "0")
+    workers = [dask("worker", file, "--nthreads", "1", "--no-nanny") for _ in range(2)]
+    deadline = time.monotonic() + 30
+    while not file.exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    yield file, workers
+    for process in (*workers, scheduler):
+        process.kill()
+        process.wait()
+
+
+def test_a_worker_dies_half_way_and_nothing_is_lost(
+    cluster: tuple[Path, list[subprocess.Popen[bytes]]], tmp_path: Path
+) -> None:
+    file, workers = cluster
+    plan = grid(dim=8, train_size=64, lr=[0.5, 1.0], batch=1, seeds=150, model="toy_trainer:train")
+    reported: list[str] = []
+
+    class KillsHalfWay(Progress):
+        def show(self, tally: Tally, runs: Sequence[tuple[str, Run]]) -> None:
+            reported.extend(key for key, _ in runs)
+            if len(reported) >= len(plan) // 2:
+                workers[0].kill()
+
+    store = Store(tmp_path / "runs.sqlite")
+    team = DaskWorkers(json.loads(file.read_text())["address"])
+    deadline = time.monotonic() + 30
+    while len(team._client.nthreads()) < 2 and time.monotonic() < deadline:
+        time.sleep(0.05)
+    summary = sweep(plan, store, workers=team, progress=KillsHalfWay())
+    assert workers[0].wait(10) == -9
+    assert summary.statuses == {"fitted": 300}
+    assert len(reported) == len(set(reported)) == 300
+    assert len(store.runs()) == 300
+    assert sweep(plan, store, workers=0).ran == 0
+
+
+def test_no_scheduler_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster_module, "_CONNECT_SECONDS", 0.5)
+    with pytest.raises(InputError, match=r"no Dask scheduler at 'tcp://127.0.0.1:1'"):
+        DaskWorkers("tcp://127.0.0.1:1")
+
+
+def test_without_dask(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(InputError, match=r"pip install 'sgdphase\[dask\]'"):
+        DaskWorkers("tcp://127.0.0.1:1")

@@ -1,0 +1,73 @@
+"""The Cartesian plan."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from sgdphase.errors import InputError
+from sgdphase.problems import TeacherTask
+from sgdphase.records import Training
+from sgdphase.sweep import grid
+
+MANY = np.linspace(1, 2, 2000)
+
+
+def test_every_combination_once() -> None:
+    plan = grid(
+        dim=[8, 16], chi=[0, 1.5], train_size=64, margin=[0.1, 0.2], lr=[1, 2], batch=[1, 4],
+        momentum=[0, 0.5], weight_decay=[0, 0.1], max_time=10.0, seeds=3,
+    )  # fmt: skip
+    assert len(plan) == 2**7 * 3
+    assert len({training.key for training in plan}) == len(plan)
+    assert plan.left_out == 0
+
+
+def test_the_order_and_the_type_of_numbers_do_not_matter() -> None:
+    a = {t.key for t in grid(dim=8, train_size=64, lr=[1, 0.5], batch=[1, 2])}
+    b = {t.key for t in grid(dim=8, train_size=64, lr=np.array([0.5, 1]), batch=np.array([2, 1]))}
+    assert a == b
+
+
+@pytest.mark.parametrize("training", grid(dim=8, train_size=64, lr=0.1, batch=2, seeds=[7]))
+def test_a_training_comes_back_from_plain_values(training: Training) -> None:
+    assert Training.from_dict(training.as_dict()) == training
+
+
+def test_the_third_of_lr_batch_and_temperature_follows() -> None:
+    by_batch = grid(dim=8, train_size=64, temperature=[0.1, 0.2], batch=[1, 3])
+    assert [t.lr for t in by_batch] == [0.1, 0.1 * 3, 0.2, 0.2 * 3]
+    by_lr = grid(dim=8, train_size=64, lr=[0.3, 12.8], temperature=0.1)
+    assert [t.batch for t in by_lr] == [3]
+    assert by_lr.left_out == 1  # batch 128 of 64
+
+
+def test_batches_above_a_train_size_are_left_out_when_there_are_several() -> None:
+    plan = grid(dim=8, train_size=[4, 64], lr=1.0, batch=[1, 16])
+    assert (len(plan), plan.left_out) == (3, 1)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"lr": 1.0}, "lr given: give two of"),
+        ({}, "none given"),
+        ({"lr": 1.0, "batch": 1, "temperature": 1.0}, "give two of"),
+        ({"lr": 1.0, "temperature": 0.3}, "must be a whole number"),
+        ({"lr": 1.0, "temperature": 0.0}, "temperature = 0.0"),
+        ({"lr": 1.0, "batch": 65}, "batch = 65"),
+        ({"lr": 1.0, "batch": 65, "train_size": [8, 16]}, "none of the 2 cells"),
+        ({"lr": 1.0, "batch": 1.5}, "whole number"),
+        ({"lr": 1.0, "batch": 1, "train_size": 8.5}, "train size = 8.5"),
+        ({"lr": 1.0, "batch": 1, "seeds": 0}, "seeds = 0"),
+        ({"lr": [], "batch": 1}, "at least one value"),
+        ({"lr": [1.0, 1.0], "batch": 1}, "twice"),
+        ({"lr": float("nan"), "batch": 1}, "lr = nan"),
+        ({"lr": 1.0, "batch": 1, "problem": TeacherTask(8)}, "not both"),
+        ({"lr": MANY, "batch": 1, "margin": MANY}, "may hold"),
+    ],
+)  # fmt: skip
+def test_bad_plans_are_refused_in_one_line(arguments: dict[str, object], said: str) -> None:
+    with pytest.raises(InputError, match=said) as error:
+        grid(**{"dim": 8, "train_size": 64, **arguments})  # type: ignore[arg-type]
+    assert "\n" not in str(error.value)
