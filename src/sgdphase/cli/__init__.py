@@ -7,10 +7,10 @@ from typing import Any
 
 import typer
 
-from sgdphase.cli import diagram, export, runs, sweep, theory, train
+from sgdphase.cli import diagram, export, figure, runs, sweep, theory, train
 from sgdphase.errors import InputError
 
-_COMMANDS = (train, sweep, runs, export, diagram, theory)
+_COMMANDS = (train, sweep, runs, export, diagram, figure, theory)
 
 # The base of typer's own usage errors, which it does not export.
 _UsageError: Any = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")

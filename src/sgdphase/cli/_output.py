@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, is_dataclass
 from typing import Any
@@ -40,14 +41,14 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[Any]], title: st
     """A table on stdout: names left, values right."""
     table = Table(box=SIMPLE_HEAD)
     for number, column in enumerate(columns):
-        table.add_column(column, justify="left" if number == 0 else "right", no_wrap=True)
+        table.add_column(column, justify="left" if number == 0 else "right")
     for row in rows:
         table.add_row(*(show(item) for item in row))
-    console = Console(highlight=False)
+    # A file or a pipe has no width: nothing is cut there.
+    console = Console(highlight=False, width=None if sys.stdout.isatty() else 1000)
     if title:
         console.print(title, soft_wrap=True)
-    # A file or a pipe has no width: nothing is cut there.
-    console.print(table, width=None if console.is_terminal else 1000)
+    console.print(table)
 
 
 def show(value: Any) -> str:
