@@ -18,9 +18,11 @@ $(VENV)/.stamp: pyproject.toml constraints.txt
 
 demo: $(VENV)/.stamp
 	mkdir -p out
-	$(BIN)/sgdphase train perceptron --train-size 8192 --dim 128 --chi 1 --margin 2^-7 \
-		--lr 2 --batch 1 --seeds 1 --plot out/demo.png
-	@echo "picture: out/demo.png"
+	rm -f out/demo.sqlite*
+	$(BIN)/sgdphase sweep perceptron --train-size 2048 --dim 64 --chi 1 --margin 2^-7 \
+		--lr 2^-7..2^11 --batch 2^0..2^11 --seeds 3 --store out/demo.sqlite
+	$(BIN)/sgdphase diagram out/demo.sqlite
+	$(BIN)/sgdphase diagram out/demo.sqlite --out out/demo.png
 
 test: $(VENV)/.stamp
 	$(BIN)/ruff check .

@@ -1,18 +1,22 @@
 """Speed of the simulator against the plain loop, both measured in this run.
 
 Each row: mean seconds of a training over the same training sets, alternating the two programs so
-that a busy machine slows both. Usage: `make bench`.
+that a busy machine slows both. Then the grid of Fig. 1A, one seed, on two workers: the plain loop
+would take hours, so it is timed per drawn point at each batch size and multiplied by the points
+that the grid's trainings draw. Usage: `make bench`.
 """
 
 from __future__ import annotations
 
+import tempfile
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 from reference import reference_sgd
 
-from sgdphase import Points, TeacherTask, simulate_sgd
+from sgdphase import Points, Store, TeacherTask, grid, simulate_sgd, sweep
 
 DIM, MARGIN, SIZE = 128, 2.0**-7, 8192
 
@@ -52,6 +56,41 @@ def main() -> None:
         plain, fast = compare(chi, batch, lr, seeds)
         goal = "" if wanted is None else f"{wanted:g}"
         print(f"{name:36}{plain:12.4f}{fast:12.4f}{plain / fast:8.1f}{goal:>8}", flush=True)
+    whole_grid()
+
+
+def whole_grid() -> None:
+    """Fig. 1A at chi = 1: 322 trainings of one seed."""
+    lrs, batches = [2.0**k for k in range(-10, 13)], [2**k for k in range(14)]
+    plan = grid(train_size=SIZE, dim=DIM, chi=1.0, margin=MARGIN, lr=lrs, batch=batches)
+    with tempfile.TemporaryDirectory() as folder:
+        store = Store(Path(folder) / "grid.sqlite")
+        wall = seconds(lambda: sweep(plan, store, workers=2))
+        runs = store.runs()
+    points = Points.of(TeacherTask(DIM, 1.0).train_set(SIZE, 0))
+    nanoseconds = {batch: plain_nanoseconds(points, batch) for batch in batches}
+    plain = sum(
+        run.outcome.steps * run.training.batch * nanoseconds[run.training.batch] * 1e-9
+        for run in runs
+    )
+    fast = sum(run.seconds for run in runs)
+    print(f"\ngrid of Fig. 1A, one seed, {len(plan)} trainings: {wall:.0f} s on 2 workers")
+    print(f"core seconds: sgdphase {fast:.0f}, plain loop {plain:.0f}, ratio {plain / fast:.1f}")
+
+
+def plain_nanoseconds(points: Points, batch: int) -> float:
+    """Time of the plain loop for each drawn point, late enough that few are unfitted."""
+    steps = max(2_000_000 // batch, 10)
+    last = 0
+
+    def work() -> None:
+        nonlocal last
+        _, last = reference_sgd(
+            points.z, margin=MARGIN, lr=64.0, batch=batch, seed=0, max_steps=steps
+        )
+
+    took = seconds(work)
+    return took * 1e9 / (max(last, 1) * batch)
 
 
 if __name__ == "__main__":

@@ -238,7 +238,10 @@ def _tracked(
     columns = np.empty((max_columns, marked))
     column_of = np.full(marked, -1)
     known = 0
-    unfitted = np.empty(marked, np.int64)
+    unfitted = np.empty(marked + 1, np.int64)
+    turned = np.empty(marked + 1, np.int64)  # those that changed sides
+    places = np.empty(marked, np.int64)
+    signs = np.empty(marked)
     slack = np.empty(marked)  # z_mu . w - margin sqrt(d), negative where unfitted
     for i in range(marked):
         slack[i] = dot(rows[i], w) - threshold
@@ -248,11 +251,14 @@ def _tracked(
     w_ref = w.copy()
     moved, path, work = 0.0, 0.0, 0.0
     while work < _LIST_SWEEPS * size * _COST_SWEEP_DOT:
-        count = 0
+        # Without branches: whether a point near the margin is unfitted cannot be predicted.
+        count, turns = 0, 0
         for i in range(marked):
-            if slack[i] < 0.0:
-                unfitted[count] = i
-                count += 1
+            is_unfitted = slack[i] < 0.0
+            unfitted[count] = i
+            count += 1 if is_unfitted else 0
+            turned[turns] = i
+            turns += 1 if is_unfitted != in_delta[i] else 0
         if count == 0 or (count >= none_drawn.shape[0] and not full):
             break
         none = none_drawn[count] if not full else 0.0
@@ -268,28 +274,33 @@ def _tracked(
         if clock[_SNAPSHOTS] < due.shape[0] and due[clock[_SNAPSHOTS]] < clock[_STEPS]:
             _catch_up(w, rate, rows, pending)
             _snapshots_before(clock[_STEPS], w, clock, due, snapshots)
-        hits = count
+        # At full batch only the points that changed sides change the sum.
+        hits, changed, chosen = count, turns, turned
         if not full:
             hits = at_least_one(state, size, count, batch, none)
             draw_distinct(state, unfitted, count, hits)
+            changed, chosen = hits, unfitted
             delta[:] = 0.0
-        # At full batch only the points that changed sides change the sum.
-        for h in range(marked if full else hits):
-            i = h if full else unfitted[h]
-            if full and (slack[i] < 0.0) == in_delta[i]:
-                continue
+        gathered = 0
+        for h in range(changed):
+            i = chosen[h]
+            _count_part(listed[i], seen, clock)
             if column_of[i] < 0:
                 if known == max_columns:
+                    _add_columns(delta, columns, places, signs, gathered)
+                    gathered = 0
                     column_of[:] = -1
                     known = 0
                 column_of[i] = known
                 _fill_column(z, listed[i], rows, listed, spent, kept, kept_at, columns[known])
                 known += 1
                 work += marked * (_COST_SWEEP_DOT if kept_at[listed[i]] < 0 else _COST_GATHER)
-            _count_part(listed[i], seen, clock)
-            add_scaled(delta, -1.0 if in_delta[i] else 1.0, columns[column_of[i]])
+            places[gathered] = column_of[i]
+            signs[gathered] = -1.0 if in_delta[i] else 1.0
+            gathered += 1
             in_delta[i] = full and not in_delta[i]
-            work += _COST_CHANGE + marked * _COST_ADDITION
+        _add_columns(delta, columns, places, signs, gathered)
+        work += changed * (_COST_CHANGE + marked * _COST_ADDITION)
         squared_length = 0.0
         for h in range(hits):
             squared_length += delta[unfitted[h]]
@@ -304,6 +315,23 @@ def _tracked(
             if not moved < 0.97 * radius:
                 break
     _catch_up(w, rate, rows, pending)
+
+
+@njit(fastmath=FASTMATH)
+def _add_columns(total, columns, places, signs, n):
+    """Add `n` columns, each with its sign; four at a time, to load and store the total less."""
+    size = total.shape[0]
+    k = 0
+    while k + 4 <= n:
+        a, b = columns[places[k]], columns[places[k + 1]]
+        c, d = columns[places[k + 2]], columns[places[k + 3]]
+        p, q, r, s = signs[k], signs[k + 1], signs[k + 2], signs[k + 3]
+        for i in range(size):
+            total[i] += (p * a[i] + q * b[i]) + (r * c[i] + s * d[i])
+        k += 4
+    while k < n:
+        add_scaled(total, signs[k], columns[places[k]])
+        k += 1
 
 
 @njit(fastmath=FASTMATH)

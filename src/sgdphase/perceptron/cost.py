@@ -8,9 +8,9 @@ from sgdphase.theory import scales
 # Seconds, measured on one core at dim = 128: a drawn point, a step near gradient descent (where
 # lists of points save most of the work) and its part for each point of the batch, and what every
 # training costs (its observables).
-_DRAW, _STEP, _STEP_POINT, _FIXED = 5e-8, 1e-7, 1e-9, 5e-3
-# Trainings end a few t_hat later; GD needs about as long as noise of this part of T_c.
-_END, _GD = 4.0, 0.2
+_DRAW, _STEP, _STEP_POINT, _FIXED = 5e-8, 1.3e-7, 8e-10, 1.2e-2
+# Trainings end so many t_hat after the start; GD needs as long as noise of this part of T_c.
+_END, _GD = 11.0, 0.18
 
 
 def expected_seconds(training: Training) -> float:
