@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 import threading
 from collections.abc import Sequence
@@ -117,18 +116,6 @@ def test_it_runs_in_a_thread_too(store: Store) -> None:
     thread.start()
     thread.join()
     assert len(store.runs()) == 24
-
-
-def test_a_script_without_a_main_guard_is_told(store: Store, tmp_path: Path) -> None:
-    script = tmp_path / "script.py"
-    script.write_text(
-        "from sgdphase.sweep import grid, sweep\n"
-        "plan = grid(dim=8, train_size=64, lr=1.0, batch=1, model='toy_trainer:train')\n"
-        f"sweep(plan, {str(store.path)!r}, workers=1)\n"
-    )
-    ended = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=60)
-    assert '`if __name__ == "__main__":`' in ended.stderr.splitlines()[-1]
-    assert store.standing() == {}
 
 
 def test_workers_have_one_thread_and_the_parent_is_as_before(

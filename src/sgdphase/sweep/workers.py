@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
@@ -98,8 +99,7 @@ class Processes(Workers):
         self._lost_at_start += not lane.has_started
         if self._lost_at_start >= _STARTS and not self._any_started:
             raise InputError(
-                "the worker processes end as they start; a script that sweeps must do so "
-                'under `if __name__ == "__main__":`, and workers=0 runs without processes'
+                "the worker processes end as they start; workers=0 runs without processes"
             )
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
@@ -140,7 +140,14 @@ class _Lane:
 
 @contextmanager
 def _as_worker() -> Iterator[None]:
-    """What a process started here inherits: one thread, and no Ctrl-C (its parent sees to that)."""
+    """What a process started here inherits: one thread, and no Ctrl-C (its parent sees to that).
+
+    It does not import the user's script again, as spawned processes do: what workers run is in
+    modules, and a script without `if __name__ == "__main__":` would sweep in every worker.
+    """
+    main = vars(sys.modules["__main__"])
+    hidden = {name: main.pop(name) for name in ("__file__", "__spec__") if name in main}
+    main["__spec__"] = None
     before = {name: os.environ.get(name) for name in _ONE_THREAD}
     os.environ.update(_ONE_THREAD)
     masks = hasattr(signal, "pthread_sigmask")
@@ -148,6 +155,7 @@ def _as_worker() -> Iterator[None]:
     try:
         yield
     finally:
+        main.update(hidden)
         if masks:
             signal.pthread_sigmask(signal.SIG_SETMASK, old)
         for name, value in before.items():
