@@ -35,3 +35,4 @@ bench: $(VENV)/.stamp
 
 clean:
 	rm -rf $(VENV) build dist out
+	find . -name __pycache__ -prune -exec rm -rf {} +

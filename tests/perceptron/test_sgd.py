@@ -14,9 +14,10 @@ from reference import reference_sgd
 from scipy import stats
 
 from sgdphase import Points, TeacherTask, simulate_sgd
-from sgdphase.perceptron import _sgd
 from sgdphase.perceptron._hypergeometric import at_least_one, chances_of_none, table
 from sgdphase.perceptron._random import random_state
+from sgdphase.perceptron._stretches import listed_only, plain
+from sgdphase.perceptron._tracked import tracked
 
 RUNS = 400
 LEVEL = 1e-4
@@ -96,12 +97,12 @@ def after_stretch(kind: str, data: Points, start: np.ndarray, seed: int, steps: 
     # A stretch may end early, to be planned anew; here it goes on until all is fitted.
     while clock[0] < steps and (data.z @ w < threshold).any():
         if kind == "plain":
-            _sgd._plain(data.z, threshold, rate, batch, steps - clock[0], everything, *tail)
+            plain(data.z, threshold, rate, batch, steps - clock[0], everything, *tail)
             continue
         if kind == "listed":
-            _sgd._listed(data.z, everything, threshold, rate, batch, math.inf, steps, *tail)
+            listed_only(data.z, everything, threshold, rate, batch, math.inf, steps, *tail)
             continue
-        _sgd._tracked(
+        tracked(
             data.z, everything, threshold, rate, batch, math.inf, steps, none,
             spent, kept, kept_at, *tail,
         )  # fmt: skip

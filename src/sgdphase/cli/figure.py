@@ -12,6 +12,7 @@ from sgdphase.cli._output import print_json, print_table
 from sgdphase.errors import InputError
 from sgdphase.figures._frame import SCALES, Figure
 from sgdphase.figures.catalog import FIGURES, chosen
+from sgdphase.figures.gallery import interval, number, totals
 from sgdphase.figures.make import cost, make, read_claims
 from sgdphase.sweep import DaskWorkers, Store, progress_on
 from sgdphase.sweep.progress import duration
@@ -86,21 +87,7 @@ def claims(
     print(totals(ledger))
 
 
-def totals(ledger: list[dict[str, Any]]) -> str:
-    """How many claims hold, fail, or are undecided."""
-    counts = {verdict: 0 for verdict in ("holds", "fails", "undecided")}
-    for claim in ledger:
-        counts[claim["verdict"]] += 1
-    return (
-        f"{len(ledger)} claims: {counts['holds']} hold, {counts['fails']} fail, "
-        f"{counts['undecided']} undecided"
-    )
-
-
 def _print_claims(ledger: list[dict[str, Any]], title: str) -> None:
-    def number(value: float | None) -> str:
-        return "" if value is None else f"{value:.3g}"
-
     print_table(
         ["id", "claim", "predicted", "measured", "interval", "verdict"],
         [
@@ -109,7 +96,7 @@ def _print_claims(ledger: list[dict[str, Any]], title: str) -> None:
                 claim["claim"],
                 number(claim["predicted"]),
                 number(claim["measured"]),
-                "" if claim["low"] is None else f"{claim['low']:.3g} .. {claim['high']:.3g}",
+                interval(claim),
                 claim["verdict"],
             ]
             for claim in ledger

@@ -19,7 +19,7 @@ from sgdphase.errors import InputError
 
 __all__ = ["draw", "draw_figure", "draw_lines", "draw_names", "draw_plane"]
 
-_STYLE: Any = {
+STYLE: Any = {
     "font.size": 10,
     "axes.linewidth": 0.8,
     "savefig.dpi": 160,
@@ -46,7 +46,7 @@ def draw(diagram: PhaseDiagram, path: str | Path) -> Path:
     endings = sorted(figure.canvas.get_supported_filetypes())
     if out.suffix.lstrip(".").lower() not in endings:
         raise InputError(f"{out}: must end in one of {', '.join('.' + e for e in endings)}")
-    with rc_context(_STYLE):
+    with rc_context(STYLE):
         try:
             figure.savefig(out)
         except OSError as error:
@@ -58,7 +58,7 @@ def draw_figure(diagram: PhaseDiagram) -> Figure:
     """One panel for the observable, and one for the test error if the runs have it."""
     errors = diagram.grid("test_error")
     fields = ["value"] + (["test_error"] if np.isfinite(errors).any() else [])
-    with rc_context(_STYLE):
+    with rc_context(STYLE):
         figure = Figure(figsize=(4.9 * len(fields), 4.3), layout="constrained")
         FigureCanvasAgg(figure)
         for axes, field in zip(

@@ -10,17 +10,16 @@ from matplotlib import rc_context
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
+from sgdphase.diagram.draw import STYLE
+
 # Okabe and Ito's colours, told apart by colour-blind readers.
 BLUE, ORANGE, GREEN, PURPLE, GREY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#999999"
 
 _STYLE: Any = {
-    "font.size": 10,
-    "axes.linewidth": 0.8,
+    **STYLE,
     "lines.linewidth": 1.4,
     "legend.frameon": False,
     "legend.fontsize": 9,
-    "savefig.dpi": 150,
-    "svg.hashsalt": "sgdphase",
 }
 
 

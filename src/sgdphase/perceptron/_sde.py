@@ -21,15 +21,8 @@ import numpy as np
 from numba import njit
 
 from sgdphase.perceptron._random import normal_pair
-from sgdphase.perceptron._sgd import (
-    DIVERGED,
-    FASTMATH,
-    FITTED,
-    OUT_OF_STEPS,
-    STOPPED,
-    add_scaled,
-    dot,
-)
+from sgdphase.perceptron._sgd import DIVERGED, FITTED, OUT_OF_STEPS, STOPPED
+from sgdphase.perceptron._vectors import FASTMATH, add_scaled, dot
 
 
 @njit(fastmath=FASTMATH, nogil=True, cache=True)

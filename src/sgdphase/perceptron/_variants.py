@@ -17,15 +17,8 @@ import numpy as np
 from numba import njit
 
 from sgdphase.perceptron._random import below
-from sgdphase.perceptron._sgd import (
-    DIVERGED,
-    FASTMATH,
-    FITTED,
-    OUT_OF_STEPS,
-    STOPPED,
-    add_scaled,
-    dot,
-)
+from sgdphase.perceptron._sgd import DIVERGED, FITTED, OUT_OF_STEPS, STOPPED
+from sgdphase.perceptron._vectors import FASTMATH, add_scaled, dot
 
 # Steps between two looks at whether to stop early.
 _LOOK = 4096

@@ -1,0 +1,148 @@
+"""Stretches of SGD that compute the output of every point they draw.
+
+All functions change `w` in place and count in `clock`.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+
+from sgdphase.perceptron._hypergeometric import table
+from sgdphase.perceptron._plan import LIST_SWEEPS
+from sgdphase.perceptron._random import below, uniform
+from sgdphase.perceptron._vectors import FASTMATH, add_scaled, displacement, dot
+
+# Shared by the stretches: `clock` counts, and a snapshot of `w` is due after certain steps.
+# Of the last stretch: the steps that changed `w`, and the points' parts in them.
+STEPS, LAST_CHANGE, SNAPSHOTS, CHANGING, PARTS = 0, 1, 2, 3, 4
+
+
+@njit(inline="always")
+def snapshots_before(step, w, clock, due, snapshots):
+    """Store `w` for every snapshot due before the change made at `step`."""
+    while clock[SNAPSHOTS] < due.shape[0] and due[clock[SNAPSHOTS]] < step:
+        snapshots[clock[SNAPSHOTS]] = w
+        clock[SNAPSHOTS] += 1
+
+
+@njit(inline="always")
+def count_part(index, seen, clock):
+    clock[PARTS] += 1
+    seen[index] = True
+
+
+@njit(fastmath=FASTMATH)
+def plain(z, threshold, rate, batch, steps, items, seen, w, clock, due, snapshots, state):
+    """Make `steps` steps with one dot product for every drawn point.
+
+    Fewer when as many draws as there are points found none unfitted: it may be the end.
+    """
+    size, dim = z.shape
+    gradient = np.zeros(dim)
+    quiet = 0
+    for _ in range(steps):
+        clock[STEPS] += 1
+        hits = 0
+        for i in range(batch):
+            mu = i + below(state, size - i)
+            if batch > 1:
+                items[i], items[mu] = items[mu], items[i]
+                mu = items[i]
+            row = z[mu]
+            if dot(row, w) < threshold:
+                add_scaled(gradient, 1.0, row)
+                count_part(mu, seen, clock)
+                hits += 1
+        quiet += batch
+        if hits > 0:
+            quiet = 0
+            snapshots_before(clock[STEPS], w, clock, due, snapshots)
+            add_scaled(w, rate, gradient)
+            gradient[:] = 0.0
+            clock[LAST_CHANGE] = clock[STEPS]
+            clock[CHANGING] += 1
+        elif quiet >= size:
+            break
+
+
+@njit(fastmath=FASTMATH)
+def descend(
+    z, listed, threshold, rate, radius, steps, unfitted, gradient, seen, w, clock, due, snapshots
+):
+    """Full batch: make `steps` steps of gradient descent, or until `w` leaves the radius.
+
+    Nothing is drawn; `gradient`, the sum over unfitted points, changes only where a point changes
+    sides.
+    """
+    rows = z if listed.shape[0] == z.shape[0] else z[listed]
+    w_ref = w.copy()
+    for _ in range(steps):
+        any_unfitted = False
+        for i in range(rows.shape[0]):
+            row = rows[i]
+            is_unfitted = dot(row, w) < threshold
+            any_unfitted |= is_unfitted
+            if is_unfitted != unfitted[listed[i]]:
+                unfitted[listed[i]] = is_unfitted
+                count_part(listed[i], seen, clock)
+                add_scaled(gradient, 1.0 if is_unfitted else -1.0, row)
+        if not any_unfitted:
+            break
+        clock[STEPS] += 1
+        clock[LAST_CHANGE] = clock[STEPS]
+        clock[CHANGING] += 1
+        snapshots_before(clock[STEPS], w, clock, due, snapshots)
+        add_scaled(w, rate, gradient)
+        if not displacement(w, w_ref) < radius:
+            break
+
+
+@njit(fastmath=FASTMATH)
+def listed_only(
+    z, listed, threshold, rate, batch, radius, max_steps, seen, w, clock, due, snapshots, state
+):
+    """Make steps that look at listed points only, until `w` leaves the radius or it is time."""
+    size, dim = z.shape
+    marked = listed.shape[0]
+    rows = z[listed]
+    items = np.arange(marked)
+    gradient = np.zeros(dim)
+    w_ref = w.copy()
+    first, cdf = table(size, marked, batch)
+    # Where most batches hold no listed point, whole runs of them are jumped over.
+    none = cdf[0] if first == 0 else 0.0
+    log_none = math.log(none) if 0.5 < none < 1.0 else 0.0
+    dots = 0
+    while dots < LIST_SWEEPS * size and clock[STEPS] < max_steps:
+        target = uniform(state)
+        if log_none < 0.0:
+            jump = 1.0 + math.floor(math.log(1.0 - target) / log_none)
+            if jump > max_steps - clock[STEPS]:
+                clock[STEPS] = max_steps
+                break
+            clock[STEPS] += np.int64(jump)
+            target = none + (1.0 - none) * uniform(state)
+        else:
+            clock[STEPS] += 1
+        k = first + min(np.searchsorted(cdf, target, side="right"), cdf.shape[0] - 1)
+        hits = 0
+        for i in range(k):
+            j = i + below(state, marked - i)
+            items[i], items[j] = items[j], items[i]
+            row = rows[items[i]]
+            if dot(row, w) < threshold:
+                add_scaled(gradient, 1.0, row)
+                count_part(listed[items[i]], seen, clock)
+                hits += 1
+        dots += k + 1
+        if hits > 0:
+            snapshots_before(clock[STEPS], w, clock, due, snapshots)
+            add_scaled(w, rate, gradient)
+            gradient[:] = 0.0
+            clock[LAST_CHANGE] = clock[STEPS]
+            clock[CHANGING] += 1
+            if not displacement(w, w_ref) < radius:
+                break

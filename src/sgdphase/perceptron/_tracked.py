@@ -1,0 +1,178 @@
+"""Stretches of SGD in which the slack of every listed point is known at every step."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+
+from sgdphase.perceptron._hypergeometric import at_least_one
+from sgdphase.perceptron._plan import (
+    COST_ADDITION,
+    COST_CHANGE,
+    COST_GATHER,
+    COST_JUMP,
+    COST_SCAN,
+    COST_SWEEP_DOT,
+    LIST_SWEEPS,
+)
+from sgdphase.perceptron._random import draw_distinct, uniform
+from sgdphase.perceptron._stretches import (
+    CHANGING,
+    LAST_CHANGE,
+    SNAPSHOTS,
+    STEPS,
+    count_part,
+    snapshots_before,
+)
+from sgdphase.perceptron._vectors import FASTMATH, add_scaled, displacement, dot
+
+
+@njit(fastmath=FASTMATH)
+def tracked(
+    z, listed, threshold, rate, batch, radius, max_steps, none_drawn, spent, kept, kept_at,
+    seen, w, clock, due, snapshots, state,
+):  # fmt: skip
+    """Jump from change to change, all unfitted points known, until `w` leaves the radius.
+
+    Returns also when more are unfitted than `none_drawn` covers, when none is, and when it is time.
+    Columns of the Gram matrix are computed for the list when first needed; those of points for
+    which that was done over and over are computed for all points and kept from list to list.
+
+    A step adds `rate sum_{mu in hits} z_mu` to `w`. What follows from it for the slacks is
+    `rate delta`, `delta` the sum of the hits' columns; its length is known from `delta` as well
+    (`|sum z|^2 = sum_{mu in hits} delta_mu`). So `w` itself is brought up to date only when a
+    snapshot is due or the path made since may lead out of the radius.
+    """
+    size, dim = z.shape
+    marked = listed.shape[0]
+    full = batch == size
+    rows = z[listed]
+    max_columns = max(min(marked, size * dim // marked), 1)  # no larger than the training set
+    columns = np.empty((max_columns, marked))
+    column_of = np.full(marked, -1)
+    known = 0
+    unfitted = np.empty(marked + 1, np.int64)
+    turned = np.empty(marked + 1, np.int64)  # those that changed sides
+    places = np.empty(marked, np.int64)
+    signs = np.empty(marked)
+    slack = np.empty(marked)  # z_mu . w - margin sqrt(d), negative where unfitted
+    for i in range(marked):
+        slack[i] = dot(rows[i], w) - threshold
+    delta = np.zeros(marked)
+    in_delta = np.zeros(marked, np.bool_)
+    pending = np.zeros(marked, np.int64)  # hits not yet added to w
+    w_ref = w.copy()
+    moved, path, work = 0.0, 0.0, 0.0
+    while work < LIST_SWEEPS * size * COST_SWEEP_DOT:
+        # Without branches: whether a point near the margin is unfitted cannot be predicted.
+        count, turns = 0, 0
+        for i in range(marked):
+            is_unfitted = slack[i] < 0.0
+            unfitted[count] = i
+            count += 1 if is_unfitted else 0
+            turned[turns] = i
+            turns += 1 if is_unfitted != in_delta[i] else 0
+        if count == 0 or (count >= none_drawn.shape[0] and not full):
+            break
+        none = none_drawn[count] if not full else 0.0
+        jump = 1.0
+        if none > 0.0:
+            jump += math.floor(math.log(1.0 - uniform(state)) / math.log(none))
+        if jump > max_steps - clock[STEPS]:
+            clock[STEPS] = max_steps
+            break
+        clock[STEPS] += np.int64(jump)
+        clock[LAST_CHANGE] = clock[STEPS]
+        clock[CHANGING] += 1
+        if clock[SNAPSHOTS] < due.shape[0] and due[clock[SNAPSHOTS]] < clock[STEPS]:
+            _catch_up(w, rate, rows, pending)
+            snapshots_before(clock[STEPS], w, clock, due, snapshots)
+        # At full batch only the points that changed sides change the sum.
+        hits, changed, chosen = count, turns, turned
+        if not full:
+            hits = at_least_one(state, size, count, batch, none)
+            draw_distinct(state, unfitted, count, hits)
+            changed, chosen = hits, unfitted
+            delta[:] = 0.0
+        gathered = 0
+        for h in range(changed):
+            i = chosen[h]
+            count_part(listed[i], seen, clock)
+            if column_of[i] < 0:
+                if known == max_columns:
+                    _add_columns(delta, columns, places, signs, gathered)
+                    gathered = 0
+                    column_of[:] = -1
+                    known = 0
+                column_of[i] = known
+                _fill_column(z, listed[i], rows, listed, spent, kept, kept_at, columns[known])
+                known += 1
+                work += marked * (COST_SWEEP_DOT if kept_at[listed[i]] < 0 else COST_GATHER)
+            places[gathered] = column_of[i]
+            signs[gathered] = -1.0 if in_delta[i] else 1.0
+            gathered += 1
+            in_delta[i] = full and not in_delta[i]
+        _add_columns(delta, columns, places, signs, gathered)
+        work += changed * (COST_CHANGE + marked * COST_ADDITION)
+        squared_length = 0.0
+        for h in range(hits):
+            squared_length += delta[unfitted[h]]
+            pending[unfitted[h]] += 1
+        add_scaled(slack, rate, delta)
+        path += rate * math.sqrt(max(squared_length, 0.0))
+        work += COST_JUMP + marked * COST_SCAN
+        if moved + path >= radius:
+            _catch_up(w, rate, rows, pending)
+            moved, path = displacement(w, w_ref), 0.0
+            # Close to the edge every step would have to be looked at.
+            if not moved < 0.97 * radius:
+                break
+    _catch_up(w, rate, rows, pending)
+
+
+@njit(fastmath=FASTMATH)
+def _add_columns(total, columns, places, signs, n):
+    """Add `n` columns, each with its sign; four at a time, to load and store the total less."""
+    size = total.shape[0]
+    k = 0
+    while k + 4 <= n:
+        a, b = columns[places[k]], columns[places[k + 1]]
+        c, d = columns[places[k + 2]], columns[places[k + 3]]
+        p, q, r, s = signs[k], signs[k + 1], signs[k + 2], signs[k + 3]
+        for i in range(size):
+            total[i] += (p * a[i] + q * b[i]) + (r * c[i] + s * d[i])
+        k += 4
+    while k < n:
+        add_scaled(total, signs[k], columns[places[k]])
+        k += 1
+
+
+@njit(fastmath=FASTMATH)
+def _catch_up(w, rate, rows, pending):
+    for i in range(rows.shape[0]):
+        if pending[i] > 0:
+            add_scaled(w, rate * pending[i], rows[i])
+            pending[i] = 0
+
+
+@njit(fastmath=FASTMATH)
+def _fill_column(z, mu, rows, listed, spent, kept, kept_at, column):
+    """Inner products of point `mu` with the listed points."""
+    marked = listed.shape[0]
+    if kept_at[mu] < 0:
+        spent[mu] += marked
+        used = spent[-1]
+        if spent[mu] > z.shape[0] and used < kept.shape[0]:
+            for nu in range(z.shape[0]):
+                kept[used, nu] = dot(z[nu], z[mu])
+            kept_at[mu] = used
+            spent[-1] = used + 1
+    if kept_at[mu] >= 0:
+        source = kept[kept_at[mu]]
+        for j in range(marked):
+            column[j] = source[listed[j]]
+    else:
+        for j in range(marked):
+            column[j] = dot(rows[j], z[mu])
