@@ -40,7 +40,6 @@ def main() -> None:
     except (InputError, _UsageError) as error:
         sys.exit(_complain(error))
     except (KeyboardInterrupt, typer.Abort):
-        print("sgdphase: interrupted", file=sys.stderr)
         sys.exit(130)
     except BrokenPipeError:  # the reader of our output has gone
         sys.stderr.close()

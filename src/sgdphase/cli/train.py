@@ -101,9 +101,13 @@ def perceptron(
     outcomes = []
     with Progress(console=Console(stderr=True), transient=True) as progress:
         bar = progress.add_task("training", total=seeds)
-        for training in trainings:
-            outcomes.append(train(training, trajectory=along))
-            progress.advance(bar)
+        try:
+            for training in trainings:
+                outcomes.append(train(training, trajectory=along))
+                progress.advance(bar)
+        except KeyboardInterrupt:
+            typer.echo(f"sgdphase: interrupted after {len(outcomes)} of {seeds} seeds", err=True)
+            raise typer.Exit(130) from None
     if trajectory is not None:
         _write_trajectories(trajectory, outcomes)
     if plot is not None:
