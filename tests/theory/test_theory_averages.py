@@ -166,3 +166,7 @@ def test_broadcasts() -> None:
 def test_bad_input(lam: float, r: float, chi: float) -> None:
     with pytest.raises(ValueError, match=r"^(chi|lam|r) = .*must be [^\n]*$"):
         averages(lam, r, chi)
+
+
+def test_arrays_of_one_element_broadcast() -> None:
+    assert averages(np.array([2.0]), 0.5, 1.0).g1.shape == (1,)

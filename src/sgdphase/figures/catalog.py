@@ -1,14 +1,52 @@
-"""All figures by name, in the order of the paper."""
+"""All figures by name, in the order of the paper; ours (figX) last."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
 from sgdphase.errors import InputError
-from sgdphase.figures import fig1a
+from sgdphase.figures import (
+    fig1a,
+    fig2,
+    fig3,
+    fig4a,
+    figS1a,
+    figS1b,
+    figS2a,
+    figS2b,
+    figS9a,
+    figS9b,
+    figS10a,
+    figS10b,
+    figS11a,
+    figS11b,
+    figX1,
+    figX2,
+    theory,
+)
 from sgdphase.figures._frame import Figure
 
-FIGURES: dict[str, Figure] = {module.FIGURE.name: module.FIGURE for module in (fig1a,)}
+_IN_ORDER = (
+    fig1a.FIGURE,
+    fig1a.FIGURE_CHI0,
+    fig2.FIGURE,
+    fig3.FIGURE,
+    fig4a.FIGURE,
+    figS1a.FIGURE,
+    figS1b.FIGURE,
+    figS2a.FIGURE,
+    figS2b.FIGURE,
+    figS9a.FIGURE,
+    figS9b.FIGURE,
+    figS10a.FIGURE,
+    figS10b.FIGURE,
+    figS11a.FIGURE,
+    figS11b.FIGURE,
+    theory.FIGURE,
+    figX1.FIGURE,
+    figX2.FIGURE,
+)
+FIGURES: dict[str, Figure] = {figure.name: figure for figure in _IN_ORDER}
 
 
 def chosen(names: Iterable[str]) -> list[Figure]:

@@ -146,7 +146,9 @@ def _as_worker() -> Iterator[None]:
     modules, and a script without `if __name__ == "__main__":` would sweep in every worker.
     """
     main = vars(sys.modules["__main__"])
-    hidden = {name: main.pop(name) for name in ("__file__", "__spec__") if name in main}
+    hidden: dict[str, Any] = {
+        name: main.pop(name) for name in ("__file__", "__spec__") if name in main
+    }
     main["__spec__"] = None
     before = {name: os.environ.get(name) for name in _ONE_THREAD}
     os.environ.update(_ONE_THREAD)

@@ -83,7 +83,8 @@ def averages(lam: npt.ArrayLike, r: npt.ArrayLike, chi: float) -> Averages:
     if not np.all(r_in >= 0):
         raise InputError(f"r = {one_line(r)}: must be >= 0 (inf allowed)")
     lam_all, r_all = np.broadcast_arrays(lam_in, r_in)
-    flat = _averages_many(lam_all.ravel(), r_all.ravel(), quadrature(float(chi)))
+    # Copies: arrays that share memory by broadcasting are not to be written to.
+    flat = _averages_many(lam_all.flatten(), r_all.flatten(), quadrature(float(chi)))
     return Averages(*(flat[:, i].reshape(lam_all.shape)[()] for i in range(6)))
 
 
