@@ -69,7 +69,8 @@ def power_law(
     design = np.stack([np.ones_like(log_x), log_x - log_x.mean()], axis=1)
     (centre, slope), many = linear_fit(design, mean, copies, rng)
     exponent = interval(float(slope), many[:, 1], level)
-    at_one = np.exp(many[:, 0] - many[:, 1] * log_x.mean())
+    with np.errstate(over="ignore"):  # a replicate with a steep slope may have no finite prefactor
+        at_one = np.exp(many[:, 0] - many[:, 1] * log_x.mean())
     rest = mean - design @ np.array([centre, slope])
     return PowerLaw(
         exponent=exponent.value,

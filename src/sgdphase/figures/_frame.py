@@ -19,7 +19,8 @@ class Figure:
     """A figure of the paper, or one of ours (`figX1`).
 
     `plan(scale)` are its trainings, `draw(runs, scale)` gives a matplotlib figure, and
-    `claims(runs, scale)` the lines it adds to the ledger.
+    `claims(runs, scale)` the lines it adds to the ledger. A `remark` says what a reader of the
+    verdicts should know, such as what was changed after a first run.
     """
 
     name: str
@@ -28,3 +29,4 @@ class Figure:
     draw: Callable[[Runs, Scale], Any]
     claims: Callable[[Runs, Scale], list[Claim]]
     trajectories: bool = False
+    remark: str = ""

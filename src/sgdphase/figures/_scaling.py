@@ -119,7 +119,7 @@ def regime_claim(
 ) -> Claim:
     """An exponent that is whole in each regime; `else_` says why there may be none."""
     if of not in measured:
-        return untested(id, claim, predicted, else_)
+        return untested(id, claim, float(predicted), else_)
     return equal(id, claim, measured[of], predicted, TENTH, TENTH_REASON)
 
 
@@ -128,10 +128,21 @@ def size_claim(id: str, claim: str, measured: Measured, predicted: float, unit: 
     return equal(id, claim, measured, predicted, PART * unit, PART_REASON)
 
 
-def drift(sizes: FloatArray, y: FloatArray, window: int = 3) -> str:
+# Sizes in a window of effective exponents. With 3 there is one degree of freedom left to judge the
+# scatter about the line by, and the intervals are now and then of no use.
+WINDOW = 4
+
+
+def effective(sizes: FloatArray, y: FloatArray) -> list[PowerLaw]:
+    """The exponent over each window of consecutive sizes."""
+    # The prefactor at P = 1 is far from the data; its interval may be too wide for a float.
+    with np.errstate(over="ignore"):
+        return effective_power_laws(sizes, y, window=min(WINDOW, len(sizes)))
+
+
+def drift(sizes: FloatArray, y: FloatArray) -> str:
     """How the exponent moves with `P`: its value over windows of consecutive sizes."""
-    window = min(window, len(sizes))
-    return listed(effective_power_laws(sizes, y, window=window), window)
+    return listed(effective(sizes, y), min(WINDOW, len(sizes)))
 
 
 def listed(fits: Sequence[PowerLaw] | Sequence[Collapse], window: int, sign: float = 1.0) -> str:

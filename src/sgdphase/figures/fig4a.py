@@ -222,4 +222,8 @@ FIGURE = Figure(
     plan,
     draw,
     claims,
+    remark=(
+        "The tolerance of a fifth was fixed when the exponents of a sketch (0.46, 0.21 and "
+        "0.95) were known."
+    ),
 )

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from sgdphase.figures._frame import Figure
 from sgdphase.figures.catalog import FIGURES
 from sgdphase.figures.make import read_claims
 
@@ -35,18 +36,25 @@ def page(folder: Path) -> str:
         "# Gallery",
         "Every figure at the largest scale that was run, with what it says about the paper's "
         "claims. Intervals are 90 % ones over seeds; the rule of each verdict was fixed before "
-        "the run and stands in the figure's file and in its `claims.json`.",
-        f"**{totals(ledger)}.**",
+        "the run, unless a remark says otherwise, and stands in the figure's `claims.json`.",
+        f"**{totals(ledger)}.** What fails:",
+        "\n".join(_failure(claim) for claim in ledger if claim["verdict"] == "fails"),
     ]
     for figure in FIGURES.values():
         claims = [claim for claim in ledger if claim["figure"] == figure.name]
         if claims:
-            parts += _section(figure.name, figure.shows, claims, folder.name)
+            parts += _section(figure, claims, folder.name)
     return "\n\n".join(parts) + "\n"
 
 
-def _section(name: str, shows: str, claims: list[dict[str, Any]], folder: str) -> list[str]:
-    scale = claims[0]["scale"]
+def _failure(claim: dict[str, Any]) -> str:
+    predicted = "" if claim["predicted"] is None else f"predicted {number(claim['predicted'])}, "
+    measured = f"measured {number(claim['measured'])} ({interval(claim)})"
+    return f"- {claim['id']}: {claim['claim']}: {predicted}{measured}"
+
+
+def _section(figure: Figure, claims: list[dict[str, Any]], folder: str) -> list[str]:
+    name, shows, scale = figure.name, figure.shows, claims[0]["scale"]
     table = [
         "| id | claim | predicted | measured | interval | verdict |",
         "|---|---|---|---|---|---|",
@@ -62,6 +70,7 @@ def _section(name: str, shows: str, claims: list[dict[str, Any]], folder: str) -
         f"![{name}]({folder}/{name}.png)",
         f"    sgdphase figure {name} --scale {scale}",
         "\n".join(table),
+        *([figure.remark] if figure.remark else []),
     ]
 
 

@@ -363,4 +363,8 @@ FIGURE = Figure(
     plan,
     draw,
     claims,
+    remark=(
+        "The trials of 8a and 8b were raised from 100 to 400 and the trajectories of 5 doubled "
+        "after a first run, in which 8a was undecided; 5c and 5d were added then."
+    ),
 )
