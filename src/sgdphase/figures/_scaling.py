@@ -135,9 +135,7 @@ WINDOW = 4
 
 def effective(sizes: FloatArray, y: FloatArray) -> list[PowerLaw]:
     """The exponent over each window of consecutive sizes."""
-    # The prefactor at P = 1 is far from the data; its interval may be too wide for a float.
-    with np.errstate(over="ignore"):
-        return effective_power_laws(sizes, y, window=min(WINDOW, len(sizes)))
+    return effective_power_laws(sizes, y, window=min(WINDOW, len(sizes)))
 
 
 def drift(sizes: FloatArray, y: FloatArray) -> str:

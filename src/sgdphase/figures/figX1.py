@@ -192,8 +192,7 @@ def _claims(runs: Runs, chi: float) -> list[Claim]:
 
 
 def _last(sizes: FloatArray, y: FloatArray) -> Any:
-    with np.errstate(over="ignore"):  # of the prefactor, as in `effective`
-        return number(power_law(sizes[-LAST:], y[-LAST:]))
+    return number(power_law(sizes[-LAST:], y[-LAST:]))
 
 
 def _towards(id: str, claim: str, sizes: FloatArray, y: FloatArray, predicted: float) -> Claim:
