@@ -65,13 +65,18 @@ class Training:
     max_time: float | None = None
 
     def __post_init__(self) -> None:
+        # 2.0 is as good as 2, and must not become another training or another type of loop.
+        for name in ("train_size", "batch", "seed", "test_size", "max_steps"):
+            value = getattr(self, name)
+            if isinstance(value, np.integer) or (isinstance(value, float) and value.is_integer()):
+                object.__setattr__(self, name, int(value))
         whole = "an integer of at least 1"
-        require("train size", self.train_size, lambda n: n >= 1 and n == int(n), whole)
-        require("test size", self.test_size, lambda n: n >= 1 and n == int(n), whole)
+        require("train size", self.train_size, lambda n: n >= 1 and isinstance(n, int), whole)
+        require("test size", self.test_size, lambda n: n >= 1 and isinstance(n, int), whole)
         require(
             "batch",
             self.batch,
-            lambda b: 1 <= b <= self.train_size and b == int(b),
+            lambda b: 1 <= b <= self.train_size and isinstance(b, int),
             f"an integer from 1 to the train size {self.train_size}",
         )
         positive = "a finite number above 0"
@@ -80,9 +85,11 @@ class Training:
         require("momentum", self.momentum, lambda m: 0 <= m < 1, "a number from 0 to below 1")
         decay = "a finite number of at least 0"
         require("weight decay", self.weight_decay, lambda x: 0 <= x < math.inf, decay)
-        require("seed", self.seed, lambda s: s >= 0 and s == int(s), "an integer of at least 0")
+        require(
+            "seed", self.seed, lambda s: s >= 0 and isinstance(s, int), "an integer of at least 0"
+        )
         if self.max_steps is not None:
-            require("max steps", self.max_steps, lambda n: n >= 1 and n == int(n), whole)
+            require("max steps", self.max_steps, lambda n: n >= 1 and isinstance(n, int), whole)
         if self.max_time is not None:
             require("max time", self.max_time, lambda x: 0 < x < math.inf, positive)
         if self.weight_decay > 0 and self.max_steps is None and self.max_time is None:

@@ -14,7 +14,8 @@ import pytest
 
 from sgdphase.sweep import Store
 
-# In place of the perceptron in the table of trainers, in this process and in its workers.
+# In place of the perceptron's own functions, in the process and in its workers: Python runs
+# `sitecustomize` when it starts.
 TOY = """
 import os, time
 from sgdphase.records import Outcome
@@ -28,13 +29,14 @@ def train(training, *, trajectory=False):
 def expected_seconds(training):
     return 0.05
 """
+CUSTOMIZE = """
+import sgdphase.perceptron, toy_perceptron
+sgdphase.perceptron.train = toy_perceptron.train
+sgdphase.perceptron.expected_seconds = toy_perceptron.expected_seconds
+"""
 MAIN = """
-import sys
-import toy_perceptron
-sys.modules["sgdphase.perceptron"] = toy_perceptron
 from sgdphase.cli import main
-if __name__ == "__main__":
-    sys.exit(main())
+main()
 """
 GRID = [
     "--train-size",
@@ -53,6 +55,7 @@ GRID = [
 @pytest.fixture
 def command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     (tmp_path / "toy_perceptron.py").write_text(TOY)
+    (tmp_path / "sitecustomize.py").write_text(CUSTOMIZE)
     (tmp_path / "main.py").write_text(MAIN)
     path = os.pathsep.join([str(tmp_path), *filter(None, sys.path)])
     monkeypatch.setenv("PYTHONPATH", path)

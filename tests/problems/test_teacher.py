@@ -53,7 +53,7 @@ def test_chi_near_minus_one_keeps_its_labels() -> None:
     ("make", "said"),
     [
         (lambda: TeacherTask(dim=1), "dim = 1: must be an integer of at least 2"),
-        (lambda: TeacherTask(chi=-1.0), "chi = -1.0: must be a finite number above -1"),
+        (lambda: TeacherTask(chi=-1.0), "chi = -1.0: must be a number above -1, up to 100"),
         (lambda: TeacherTask(chi=math.nan), "chi = nan: must be"),
         (lambda: TeacherTask().train_set(0, seed=0), "size = 0: must be an integer of at least 1"),
     ],

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
+from importlib import metadata
+from typing import Annotated, Any
 
 import typer
 
 from sgdphase.cli import diagram, export, figure, runs, sweep, theory, train
 from sgdphase.errors import InputError
+from sgdphase.sweep import Stopped, SweepError
 
 _COMMANDS = (train, sweep, runs, export, diagram, figure, theory)
 
@@ -20,25 +22,43 @@ def build() -> typer.Typer:
     """The whole application."""
     app = typer.Typer(
         name="sgdphase",
-        help="Which regime of SGD is a training in? Simulation, theory and phase diagrams.\n\n"
-        "Numbers may be written 0.5, 1e-3, 1/64 or 2^-7.",
         no_args_is_help=True,
+        invoke_without_command=True,
         add_completion=False,
         rich_markup_mode=None,
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
+    app.callback()(_top)
     for command in _COMMANDS:
         command.register(app)
     return app
+
+
+def _top(
+    version: Annotated[bool, typer.Option("--version", help="Show the version and exit.")] = False,
+) -> None:
+    """Which regime of SGD is a training in? Simulation, theory and phase diagrams.
+
+    Numbers may be written 0.5, 1e-3, 1/64 or 2^-7.
+    """
+    if version:
+        print(metadata.version("sgdphase"))
+        raise typer.Exit
 
 
 def main() -> None:
     """Run the application; bad input ends in one line and exit code 2."""
     try:
         code = build()(standalone_mode=False)
-    except (InputError, _UsageError) as error:
+    except (InputError, _UsageError, MemoryError) as error:
         sys.exit(_complain(error))
+    except SweepError as error:
+        _complain(error)
+        sys.exit(1)
+    except Stopped as stopped:
+        print("sgdphase: stopped; what is done is kept, the same command resumes", file=sys.stderr)
+        sys.exit(128 + stopped.signum)
     except (KeyboardInterrupt, typer.Abort):
         sys.exit(130)
     except BrokenPipeError:  # the reader of our output has gone

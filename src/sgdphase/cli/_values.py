@@ -81,7 +81,7 @@ def _range(text: str) -> list[float]:
             f"'{text}' is not {wanted}, from a positive number up, by a factor above 1"
         )
     # A little slack, so that the end of the range is in it whatever rounding does.
-    count = math.floor(math.log(high / low, factor) + 1e-9) + 1
+    count = math.floor((math.log(high) - math.log(low)) / math.log(factor) + 1e-9) + 1
     if count > 10_000:
         raise InputError(f"'{text}' holds {count} values; a range may hold 10000")
     return [low * factor**k for k in range(count)]

@@ -48,6 +48,8 @@ def diagram(
     fixed = {name: value for name, value in chosen.items() if value is not None}
     for text in where or []:
         name, value = _choice(text)
+        if name in fixed:
+            raise InputError(f"--where {text}: {name} is chosen already, as {fixed[name]}")
         fixed[name] = value
     plane = plane_from_table(Store(store).table(), observable, **fixed)
     found = phase_diagram(plane, factor=factor)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import math
+import os
+import sys
 from collections import Counter
 from pathlib import Path
 from typing import Annotated, Any
@@ -99,7 +101,9 @@ def perceptron(
     ]
     along = plot is not None or trajectory is not None
     outcomes = []
-    with Progress(console=Console(stderr=True), transient=True) as progress:
+    with Progress(
+        console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()
+    ) as progress:
         bar = progress.add_task("training", total=seeds)
         try:
             for training in trainings:
@@ -121,10 +125,12 @@ def perceptron(
 def _check_path(path: Path | None, endings: set[str]) -> None:
     if path is None:
         return
-    if path.suffix not in endings:
+    if path.suffix.lower() not in endings:
         raise InputError(f"'{path}': the name must end in {' or '.join(sorted(endings))}")
     if not path.parent.is_dir():
         raise InputError(f"'{path}': there is no folder '{path.parent}'")
+    if not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise InputError(f"'{path}': cannot be written")
 
 
 def _numbers(outcome: Outcome) -> dict[str, float]:

@@ -52,7 +52,7 @@ FIGURES: dict[str, Figure] = {figure.name: figure for figure in _IN_ORDER}
 def chosen(names: Iterable[str]) -> list[Figure]:
     """The figures of these names; `all` is all of them."""
     wanted = list(names)
-    if wanted == ["all"]:
+    if "all" in wanted:
         return list(FIGURES.values())
     for name in wanted:
         if name not in FIGURES:

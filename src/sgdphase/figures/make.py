@@ -43,6 +43,8 @@ def make(
     progress: Progress | None = None,
 ) -> list[Claim]:
     """Write `NAME.png`, `NAME.pdf` and `NAME.claims.json` into `out`; return the claims."""
+    if out.exists() and not out.is_dir():
+        raise InputError(f"'{out}': is a file; a folder is needed")
     runs = collect(figure, scale, store, workers=workers, progress=progress)
     claims = figure.claims(runs, scale)
     picture = figure.draw(runs, scale)
@@ -82,4 +84,10 @@ def read_claims(folder: Path) -> list[dict[str, Any]]:
     paths = sorted(folder.glob("*.claims.json"))
     if not paths:
         raise InputError(f"'{folder}': holds no *.claims.json; `sgdphase figure` makes them")
-    return [claim for path in paths for claim in json.loads(path.read_text())]
+    ledger: list[dict[str, Any]] = []
+    for path in paths:
+        try:
+            ledger += json.loads(path.read_text())
+        except (ValueError, TypeError) as error:
+            raise InputError(f"'{path}': is not a list of claims ({error})") from None
+    return ledger

@@ -36,13 +36,15 @@ def draw_trajectory(training: Training, outcomes: Sequence[Outcome], path: Path)
                 )
     end = max(float(outcome.trajectory["time"][-1]) for outcome in outcomes)
     times = np.geomspace(training.lr, max(end, 2 * training.lr), 200)
+    # Momentum multiplies the learning rate, and so both time and temperature (SI 2.A).
+    gain = 1 / (1 - training.momentum)
     theory = online(
-        times,
+        gain * times,
         chi=training.problem.chi,
         dim=training.problem.dim,
         margin=training.margin,
-        temperature=training.temperature / (1 - training.momentum),
-        weight_decay=training.weight_decay,
+        temperature=gain * training.temperature,
+        weight_decay=training.weight_decay / gain,
     )
     left.plot(times, theory.w1, "k--", label="online theory")
     left.plot(times, theory.w_perp, "k--")

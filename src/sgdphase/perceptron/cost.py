@@ -23,11 +23,12 @@ def expected_seconds(training: Training) -> float:
     scale = scales(
         train_size=training.train_size, dim=task.dim, chi=task.chi, margin=training.margin
     )
-    temperature, cold = training.temperature, _GD * scale.critical_temperature
+    gain = 1 / (1 - training.momentum)  # momentum multiplies the learning rate (SI 2.A)
+    temperature, cold = gain * training.temperature, _GD * scale.critical_temperature
     time = _END * scale.crossover_time * max(temperature, cold)
     if temperature > cold:
         time /= 1 + (training.batch / scale.critical_batch) ** 2
-    steps = min(time / training.lr + 1, float(training.step_limit))
+    steps = min(time / (gain * training.lr) + 1, float(training.step_limit))
     if training.weight_decay > 0:
         steps = float(training.step_limit)
     plain = training.batch * _DRAW * task.dim / 128

@@ -78,6 +78,11 @@ def simulate_sgd(
     """
     size, dim = points.z.shape
     require("batch", batch, lambda b: 1 <= b <= size, f"an integer from 1 to the train size {size}")
+    for name, value in (("margin", margin), ("lr", lr)):
+        require(name, value, lambda x: 0 < x < math.inf, "a finite number above 0")
+    require("momentum", momentum, lambda m: 0 <= m < 1, "a number from 0 to below 1")
+    require("weight decay", weight_decay, lambda x: 0 <= x < math.inf, "a number of at least 0")
+    require("seed", seed, lambda s: s >= 0, "an integer of at least 0")
     root = math.sqrt(dim)
     threshold, rate = margin * root, lr / (batch * root)
     if momentum == 0.0 and weight_decay == 0.0:
@@ -105,6 +110,8 @@ def simulate_sde(
     require("margin", margin, lambda x: 0 < x < math.inf, positive)
     nonnegative = "a finite number of at least 0"
     require("temperature", temperature, lambda x: 0 <= x < math.inf, nonnegative)
+    require("max time", max_time, lambda x: x > 0, "a number above 0")
+    require("seed", seed, lambda s: s >= 0, "an integer of at least 0")
     dim = points.z.shape[1]
     max_steps = int(min(max_time / dt, float(MAX_STEPS)))
     given = (points.z, margin * math.sqrt(dim), temperature, dt)

@@ -6,13 +6,15 @@ are standard Gaussian, and `y = sign(x1)`. Small `chi` puts many points near the
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
 
 from sgdphase.errors import require
 from sgdphase.problems._dataset import Dataset
+
+# Beyond it the averages of the theory leave the range of floats.
+CHI_MAX = 100
 
 # One random stream per use of a seed, so that the size of one set never moves the other.
 _TRAIN, _TEST = 0, 1
@@ -35,7 +37,7 @@ class TeacherTask:
 
     def __post_init__(self) -> None:
         require("dim", self.dim, lambda d: d >= 2 and d == int(d), "an integer of at least 2")
-        require("chi", self.chi, lambda c: -1 < c < math.inf, "a finite number above -1")
+        require("chi", self.chi, lambda c: -1 < c <= CHI_MAX, f"a number above -1, up to {CHI_MAX}")
 
     def train_set(self, size: int, seed: int) -> Dataset:
         """The training set of a seed."""

@@ -25,7 +25,7 @@ from numba import njit
 from scipy.special import roots_jacobi, roots_legendre
 
 from sgdphase.errors import InputError
-from sgdphase.theory.constants import FloatArray, check_chi, one_line
+from sgdphase.theory.constants import CHI_MAX, FloatArray, check_chi, one_line
 
 # The smallest counts at which the error against 30-digit integrals stops falling, plus a few.
 JACOBI_NODES = 64
@@ -76,7 +76,7 @@ def averages(lam: npt.ArrayLike, r: npt.ArrayLike, chi: float) -> Averages:
     ``-0.99 <= chi <= 10`` at any ``lam`` and ``r``. ``sigma11`` and ``sigma12`` are differences and
     lose what these cancel: the error of ``sigma12`` is relative to ``g_perp``.
     """
-    check_chi(chi)
+    check_chi(chi, CHI_MAX)
     lam_in, r_in = np.asarray(lam, dtype=np.float64), np.asarray(r, dtype=np.float64)
     if not np.all(np.isfinite(lam_in)):
         raise InputError(f"lam = {one_line(lam)}: must be finite")

@@ -109,9 +109,13 @@ def asymptotic(time: npt.ArrayLike, *, chi: float, dim: int, temperature: float)
     return Asymptotic(t, lam * w_perp, w_perp, lam, c.c_n * lam ** (-chi - 1))
 
 
-def check_chi(chi: float) -> None:
+# Where gamma functions and powers of x1 stand alone, not in ratios, floats end soon after.
+CHI_MAX = 100
+
+
+def check_chi(chi: float, most: float = 1e300) -> None:
     """The density ``|x1|^chi`` can be normalised only for ``chi > -1``."""
-    require("chi", chi, lambda v: -1 < v < math.inf, "finite and > -1")
+    require("chi", chi, lambda v: -1 < v <= most, f"a number above -1, up to {most:g}")
 
 
 def check_dim(dim: int) -> None:

@@ -49,6 +49,8 @@ TOLERANCE = 2e-11
 # With weight decay every deviation relaxes at a rate of at least about Lambda: after this many
 # 1/Lambda the solution stands still, and the solver is spared the stiffness of larger times.
 STATIONARY = 300.0
+# Beyond any use, and short of where the solver runs out of floats.
+TIME_MAX = 1e100
 
 
 Drift = Callable[[FloatArray, float, "Model"], FloatArray]
@@ -198,8 +200,8 @@ def decayed_time(time: float, rate: float) -> float:
 def check_times(times: npt.ArrayLike) -> FloatArray:
     """``times`` as an array; they must be finite and not negative."""
     t = np.asarray(times, dtype=np.float64)
-    if not np.all(np.isfinite(t) & (t >= 0)):
-        raise InputError(f"times = {one_line(times)}: must be finite and >= 0")
+    if not np.all((t >= 0) & (t <= TIME_MAX)):
+        raise InputError(f"times = {one_line(times)}: must be from 0 to {TIME_MAX:g}")
     return t
 
 

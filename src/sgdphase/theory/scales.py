@@ -11,7 +11,14 @@ import math
 from dataclasses import dataclass
 
 from sgdphase.errors import InputError
-from sgdphase.theory.constants import check_dim, check_positive, constants, mean_abs_x1
+from sgdphase.theory.constants import (
+    CHI_MAX,
+    check_chi,
+    check_dim,
+    check_positive,
+    constants,
+    mean_abs_x1,
+)
 
 
 @dataclass(frozen=True)
@@ -78,6 +85,7 @@ def scales(
     far above ``dim`` they come out as ``lam <~ 1``, ``unfitted ~ 1``: there is then no online
     power-law stage, and the numbers are extrapolations of the formulas, nothing more.
     """
+    check_chi(chi, CHI_MAX)
     c = constants(chi)
     check_positive(train_size=train_size, margin=margin)
     check_dim(dim)
