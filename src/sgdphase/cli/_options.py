@@ -24,4 +24,4 @@ def numbers_option(flag: str, text: str) -> Any:
     return typer.Option(flag, parser=numbers, metavar="NUMBERS", help=text)
 
 
-JSON = typer.Option("--json", help="Print one JSON object instead of a table.")
+JSON = typer.Option("--json", help="Print JSON instead of a table.")
