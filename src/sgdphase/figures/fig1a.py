@@ -9,9 +9,7 @@ from sgdphase.diagram import (
     Estimate,
     PhaseDiagram,
     Plane,
-    draw_lines,
-    draw_names,
-    draw_plane,
+    draw_figure,
     phase_diagram,
     plane_from_table,
 )
@@ -19,7 +17,6 @@ from sgdphase.figures._claims import Claim, equal, untested
 from sgdphase.figures._frame import Figure, Scale
 from sgdphase.figures._plane import Slopes, region_slopes, regions
 from sgdphase.figures._runs import Runs
-from sgdphase.figures._style import new_figure
 from sgdphase.records import Training
 from sgdphase.sweep import grid
 
@@ -50,13 +47,7 @@ def plan(chi: float, scale: Scale) -> Sequence[Training]:
 
 
 def draw(runs: Runs, scale: Scale) -> Any:
-    diagram = phase_diagram(plane_from_table(runs.table()))
-    figure, axes = new_figure(columns=2, size=(4.9, 4.3))
-    for panel, field in zip(axes, ("value", "test_error"), strict=True):
-        draw_plane(panel, diagram, field)
-        draw_lines(panel, diagram)
-    draw_names(axes[0], diagram)
-    return figure
+    return draw_figure(phase_diagram(plane_from_table(runs.table())))
 
 
 def claims(name: str, runs: Runs) -> list[Claim]:
