@@ -32,6 +32,7 @@ test: $(VENV)/.stamp
 
 bench: $(VENV)/.stamp
 	$(BIN)/python benchmarks/bench.py
+	$(BIN)/python benchmarks/bench_networks.py
 
 clean:
 	rm -rf $(VENV) build dist out

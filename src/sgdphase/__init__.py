@@ -21,10 +21,10 @@ from sgdphase.diagram import (
     power_law,
 )
 from sgdphase.errors import InputError
-from sgdphase.perceptron import Points, Weights, simulate_sde, simulate_sgd, train
-from sgdphase.problems import Dataset, TeacherTask
+from sgdphase.perceptron import Points, Weights, simulate_sde, simulate_sgd
+from sgdphase.problems import Arrays, CifarAnimals, Dataset, MnistParity, TeacherTask
 from sgdphase.records import Outcome, Training
-from sgdphase.sweep import DaskWorkers, Stopped, Store, SweepError, grid, sweep
+from sgdphase.sweep import DaskWorkers, Stopped, Store, SweepError, grid, sweep, train
 from sgdphase.theory import (
     asymptotic,
     asymptotic_fluctuations,
@@ -38,11 +38,14 @@ from sgdphase.theory import (
 )
 
 __all__ = [
+    "Arrays",
+    "CifarAnimals",
     "Curve",
     "DaskWorkers",
     "Dataset",
     "Estimate",
     "InputError",
+    "MnistParity",
     "Outcome",
     "PhaseDiagram",
     "Points",

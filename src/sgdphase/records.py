@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
@@ -13,16 +13,43 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sgdphase.errors import InputError, require
-from sgdphase.problems import TeacherTask
+from sgdphase.problems import PROBLEMS, Problem, TeacherTask
 
 Status = Literal["fitted", "diverged", "budget", "failed"]
 
 # Part of a training's identity: raised when a model's outcome for the same training changes.
-ENGINES = {"perceptron": 1}
+ENGINES = {"perceptron": 1, "fc": 1, "mobilenet": 1}
 
-# The name of each problem in a plain training.
-PROBLEMS = {"teacher": TeacherTask}
-_KINDS = {problem: kind for kind, problem in PROBLEMS.items()}
+# The shape of each network, as in the paper; other models have none.
+SHAPES: dict[str, dict[str, Any]] = {
+    "fc": {"depth": 5, "width": 128, "activation": "gelu"},
+    "mobilenet": {"width": 32, "activation": "relu"},
+}
+LOSSES = ("hinge", "quadratic-hinge", "smooth-hinge", "square", "logistic")
+SAMPLERS = ("fresh", "epoch")
+DYNAMICS = ("sgd", "unfitted", "gaussian")
+_NETWORK = {"loss": LOSSES, "sampler": SAMPLERS, "dynamics": DYNAMICS}
+_CHOICES: dict[str, dict[str, tuple[str, ...]]] = {
+    "perceptron": {"loss": ("hinge",), "sampler": ("fresh",), "dynamics": ("sgd",)},
+    "fc": _NETWORK,
+    "mobilenet": _NETWORK,
+}
+
+_WHOLE = (
+    "train_size", "batch", "seed", "test_size", "max_steps", "max_samples", "depth", "width",
+)  # fmt: skip
+
+# Younger than the first stores: left out of a plain training where they say nothing, so that the
+# identity of the trainings before them stands.
+_YOUNGER = {
+    "depth": None,
+    "width": None,
+    "activation": None,
+    "dynamics": "sgd",
+    "max_samples": None,
+    "max_seconds": None,
+    "direction": "axis",
+}
 
 
 def _canonical(value: Any) -> Any:
@@ -34,22 +61,33 @@ def _canonical(value: Any) -> Any:
     return value
 
 
+def _without_younger(plain: dict[str, Any]) -> dict[str, Any]:
+    return {
+        name: value
+        for name, value in plain.items()
+        if name not in _YOUNGER or value != _YOUNGER[name]
+    }
+
+
 @dataclass(frozen=True)
 class Training:
     """All that determines a training.
 
     `train_size` points of `problem` are learnt by `model` with learning rate `lr` and batches of
     `batch` points drawn fresh at every step, until each has margin at least `margin` (hinge loss
-    exactly 0) or the budget (`max_steps`, `max_time = lr x steps`) is spent. A `seed` stands for a
-    training set, an initialisation and an order of batches of its own.
+    exactly 0) or the budget (`max_steps`, `max_time = lr x steps`, `max_samples = batch x steps`,
+    `max_seconds` of the clock) is spent. A `seed` stands for a training set, an initialisation and
+    an order of batches of its own. `depth`, `width` and `activation` shape a network; the
+    perceptron has none of them.
 
+    >>> from sgdphase.problems import TeacherTask
     >>> Training(TeacherTask(dim=8), train_size=64, lr=1.0, batch=65)
     Traceback (most recent call last):
         ...
     sgdphase.errors.InputError: batch = 65: must be an integer from 1 to the train size 64
     """
 
-    problem: TeacherTask
+    problem: Problem
     train_size: int
     lr: float
     batch: int
@@ -63,45 +101,82 @@ class Training:
     test_size: int = 32768
     max_steps: int | None = None
     max_time: float | None = None
+    max_samples: int | None = None
+    max_seconds: float | None = None
+    depth: int | None = None
+    width: int | None = None
+    activation: str | None = None
+    dynamics: str = "sgd"
 
     def __post_init__(self) -> None:
         # 2.0 is as good as 2, and must not become another training or another type of loop.
-        for name in ("train_size", "batch", "seed", "test_size", "max_steps"):
+        for name in _WHOLE:
             value = getattr(self, name)
             if isinstance(value, np.integer) or (isinstance(value, float) and value.is_integer()):
                 object.__setattr__(self, name, int(value))
-        whole = "an integer of at least 1"
-        require("train size", self.train_size, lambda n: n >= 1 and isinstance(n, int), whole)
-        require("test size", self.test_size, lambda n: n >= 1 and isinstance(n, int), whole)
+        for name in ("train_size", "test_size", "max_steps", "max_samples", "depth", "width"):
+            self._require(name, lambda n: n >= 1 and isinstance(n, int), "an integer of at least 1")
         require(
             "batch",
             self.batch,
             lambda b: 1 <= b <= self.train_size and isinstance(b, int),
             f"an integer from 1 to the train size {self.train_size}",
         )
-        positive = "a finite number above 0"
-        require("lr", self.lr, lambda x: 0 < x < math.inf, positive)
-        require("margin", self.margin, lambda x: 0 < x < math.inf, positive)
-        require("momentum", self.momentum, lambda m: 0 <= m < 1, "a number from 0 to below 1")
-        decay = "a finite number of at least 0"
-        require("weight decay", self.weight_decay, lambda x: 0 <= x < math.inf, decay)
-        require(
-            "seed", self.seed, lambda s: s >= 0 and isinstance(s, int), "an integer of at least 0"
-        )
-        if self.max_steps is not None:
-            require("max steps", self.max_steps, lambda n: n >= 1 and isinstance(n, int), whole)
-        if self.max_time is not None:
-            require("max time", self.max_time, lambda x: 0 < x < math.inf, positive)
-        if self.weight_decay > 0 and self.max_steps is None and self.max_time is None:
+        for name in ("lr", "margin", "max_time", "max_seconds"):
+            self._require(name, lambda x: 0 < x < math.inf, "a finite number above 0")
+        self._require("momentum", lambda m: 0 <= m < 1, "a number from 0 to below 1")
+        self._require("weight_decay", lambda x: 0 <= x < math.inf, "a finite number of at least 0")
+        self._require("seed", lambda s: s >= 0 and isinstance(s, int), "an integer of at least 0")
+        budgets = (self.max_steps, self.max_time, self.max_samples, self.max_seconds)
+        if self.weight_decay > 0 and all(budget is None for budget in budgets):
             raise InputError(
                 f"weight decay = {self.weight_decay}: such a training never ends; give max time "
                 "(a few times 1 / weight decay) or max steps"
             )
+        self._check_model()
+
+    def _require(self, name: str, valid: Callable[[float], bool], wanted: str) -> None:
+        """What is not given is valid."""
+        value = getattr(self, name)
+        if value is not None:
+            require(name.replace("_", " "), value, valid, wanted)
+
+    def _check_model(self) -> None:
+        """What a model can do, and the paper's shape where none is given."""
+        for name, valid in _CHOICES.get(self.model, {}).items():
+            given = getattr(self, name)
+            if given not in valid:
+                raise InputError(f"{name} = '{given}': {self.model} knows {', '.join(valid)}")
+        if self.model not in _CHOICES:
+            return
+        if self.model == "perceptron":
+            self.teacher  # noqa: B018
+            if self.max_seconds is not None:
+                raise InputError(f"max seconds = {self.max_seconds}: the perceptron has no clock")
+        if self.model == "mobilenet" and isinstance(self.problem, TeacherTask):
+            raise InputError("problem = teacher: mobilenet wants images")
+        shape = SHAPES.get(self.model, {})
+        for name in ("depth", "width", "activation"):
+            given = getattr(self, name)
+            if given is not None and name not in shape:
+                raise InputError(f"{name} = {given}: {self.model} has no {name}")
+            if given is None and name in shape:
+                object.__setattr__(self, name, shape[name])
 
     @property
     def temperature(self) -> float:
         """`T = lr / batch`, the scale of the noise."""
         return self.lr / self.batch
+
+    @property
+    def teacher(self) -> TeacherTask:
+        """The problem where only the teacher task along the first axis will do."""
+        if not isinstance(self.problem, TeacherTask) or self.problem.direction != "axis":
+            raise InputError(
+                f"problem = {self.problem}: {self.model} knows the teacher task along the first "
+                "axis only"
+            )
+        return self.problem
 
     @property
     def step_limit(self) -> int:
@@ -111,12 +186,14 @@ class Training:
             limits.append(self.max_steps)
         if self.max_time is not None:
             limits.append(max(int(min(self.max_time / self.lr, 2.0**62)), 1))
+        if self.max_samples is not None:
+            limits.append(max(self.max_samples // self.batch, 1))
         return min(limits)
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, nested as the fields are; the problem carries its `kind`."""
-        plain = asdict(self)
-        plain["problem"]["kind"] = _KINDS[type(self.problem)]
+        plain = _without_younger(asdict(self))
+        plain["problem"] = _without_younger(plain["problem"]) | {"kind": self.problem.kind}
         return plain
 
     @classmethod
@@ -131,9 +208,10 @@ class Training:
     @property
     def key(self) -> str:
         """Hash of the content: the identity of the training."""
-        content = json.dumps(
-            [ENGINES.get(self.model, 0), _canonical(self.as_dict())], sort_keys=True
-        )
+        plain = self.as_dict()
+        # Data of the user's own are known by their content, wherever the file lies.
+        plain["problem"].pop("path", None)
+        content = json.dumps([ENGINES.get(self.model, 0), _canonical(plain)], sort_keys=True)
         return hashlib.sha256(content.encode()).hexdigest()[:32]
 
 

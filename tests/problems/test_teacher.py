@@ -49,12 +49,39 @@ def test_chi_near_minus_one_keeps_its_labels() -> None:
     assert np.isfinite(data.x).all()
 
 
+def test_a_random_direction_only_turns_the_data() -> None:
+    axis, turned = TeacherTask(dim=5, chi=1.0), TeacherTask(dim=5, chi=1.0, direction="random")
+    for seed in range(6):
+        u = turned.informative(seed)
+        assert u @ u == pytest.approx(1)
+        for use in ("train_set", "test_set"):
+            before, after = getattr(axis, use)(200, seed), getattr(turned, use)(200, seed)
+            assert np.array_equal(before.y, after.y)
+            assert np.allclose(after.x @ u, before.x[:, 0])
+            # Lengths and angles are kept.
+            assert np.allclose(after.x @ after.x.T, before.x @ before.x.T)
+
+
+def test_random_directions_are_uniform_on_the_sphere() -> None:
+    task = TeacherTask(dim=3, direction="random")
+    u = np.array([task.informative(seed) for seed in range(2000)])
+    # In three dimensions each coordinate of a uniform direction is uniform.
+    for coordinate in u.T:
+        assert stats.kstest(coordinate, stats.uniform(-1, 2).cdf).pvalue > 1e-3
+    assert np.array_equal(TeacherTask(dim=3).informative(4), [1.0, 0.0, 0.0])
+
+
+def test_any_sizes_will_do() -> None:
+    TeacherTask().check_sizes(10**9, 10**9)
+
+
 @pytest.mark.parametrize(
     ("make", "said"),
     [
         (lambda: TeacherTask(dim=1), "dim = 1: must be an integer of at least 2"),
         (lambda: TeacherTask(chi=-1.0), "chi = -1.0: must be a number above -1, up to 100"),
         (lambda: TeacherTask(chi=math.nan), "chi = nan: must be"),
+        (lambda: TeacherTask(direction="up"), "direction = 'up': must be axis or random"),
         (lambda: TeacherTask().train_set(0, seed=0), "size = 0: must be an integer of at least 1"),
     ],
 )

@@ -18,7 +18,8 @@ class Printed(Progress):
 
 def main() -> None:
     store, count = sys.argv[1], int(sys.argv[2])
-    plan = grid(dim=8, train_size=64, lr=1.0, batch=1, seeds=count, model="toy_trainer:train")
+    model = f"toy_trainer:{os.environ.get('TOY_FUNCTION', 'train')}"
+    plan = grid(dim=8, train_size=64, lr=1.0, batch=1, seeds=count, model=model)
     limit = os.environ.get("TOY_FILE_LIMIT")
     if limit:
         resource.setrlimit(resource.RLIMIT_FSIZE, (int(limit), resource.RLIM_INFINITY))

@@ -33,7 +33,13 @@ def dask(part: str, file: Path, *options: str) -> subprocess.Popen[bytes]:
 
 
 @pytest.fixture
-def cluster(tmp_path: Path) -> Iterator[tuple[Path, list[subprocess.Popen[bytes]]]]:
+def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("TOY_LOG", str(tmp_path / "log"))
+    return tmp_path / "log"
+
+
+@pytest.fixture
+def cluster(tmp_path: Path, log: Path) -> Iterator[tuple[Path, list[subprocess.Popen[bytes]]]]:
     file = tmp_path / "scheduler.json"
     scheduler = dask("scheduler", file, "--port", "0")
     workers = [dask("worker", file, "--nthreads", "1", "--no-nanny") for _ in range(2)]
@@ -70,6 +76,28 @@ def test_a_worker_dies_half_way_and_nothing_is_lost(
     assert len(reported) == len(set(reported)) == 300
     assert len(store.runs()) == 300
     assert sweep(plan, store, workers=0).ran == 0
+
+
+def test_a_training_whose_worker_dies_goes_on_in_another(
+    cluster: tuple[Path, list[subprocess.Popen[bytes]]], log: Path, tmp_path: Path
+) -> None:
+    file, workers = cluster
+    plan = grid(dim=8, train_size=64, lr=1.0, batch=1, model="toy_trainer:resumes")
+    checkpoint = tmp_path / "runs.sqlite-checkpoints" / f"{plan[0].key}-final"
+    saved: list[int] = []
+
+    class KillsOnce(Progress):
+        def show(self, tally: Tally, runs: Sequence[tuple[str, Run]]) -> None:
+            if not saved and checkpoint.exists():
+                saved.append(int(checkpoint.read_text()))
+                pid = int(log.read_text().split()[2])
+                next(worker for worker in workers if worker.pid == pid).kill()
+
+    store = Store(tmp_path / "runs.sqlite")
+    team = DaskWorkers(json.loads(file.read_text())["address"])
+    assert sweep(plan, store, workers=team, progress=KillsOnce()).statuses == {"fitted": 1}
+    assert 0 < saved[0] <= store.runs()[0].outcome.start < 200
+    assert not checkpoint.parent.exists()
 
 
 def test_no_scheduler_there(monkeypatch: pytest.MonkeyPatch) -> None:

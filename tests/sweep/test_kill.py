@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -20,11 +21,13 @@ HERE = Path(__file__).parent
 COUNT = 1500
 
 
-def start(store: Path, out: Path, **environment: str) -> subprocess.Popen[bytes]:
+def start(
+    store: Path, out: Path, count: int = COUNT, **environment: str
+) -> subprocess.Popen[bytes]:
     """A sweep under way; packs of about ten trainings, so that there are many moments."""
     with out.open("wb") as said, out.with_suffix(".err").open("wb") as complaints:
         return subprocess.Popen(
-            [sys.executable, str(HERE / "sweep_script.py"), str(store), str(COUNT)],
+            [sys.executable, str(HERE / "sweep_script.py"), str(store), str(count)],
             env={**os.environ, "TOY_SECONDS": "0.002", "TOY_EXPECTED": "0.05", **environment},
             stdout=said,
             stderr=complaints,
@@ -145,3 +148,52 @@ def test_a_full_disk_keeps_what_was_reported(tmp_path: Path) -> None:
     assert reported(out) <= set(Store(store).standing())
     finish(store, out)
     assert len(Store(store).standing()) == COUNT
+
+
+def starts(log: Path) -> list[tuple[str, int]]:
+    """Which training was started from which count, in this order."""
+    lines = map(str.split, log.read_text().splitlines())
+    return [(key, int(count)) for key, count, _ in lines]
+
+
+def saved(folder: Path) -> dict[str, int]:
+    """The count that each training under way has saved."""
+    found = {path.name: path for path in folder.glob("*-trajectory")}
+    return {name.split("-")[0]: int(path.read_text()) for name, path in found.items()}
+
+
+def test_a_long_training_goes_on_where_it_was_killed(tmp_path: Path) -> None:
+    """First its worker is killed, then the whole sweep; each time it resumes what it last saved."""
+    store, out, log = tmp_path / "runs.sqlite", tmp_path / "out", tmp_path / "log"
+    log.touch()
+    folder = tmp_path / "runs.sqlite-checkpoints"
+    toy = {"TOY_FUNCTION": "resumes", "TOY_LOG": str(log)}
+    process = start(store, out, 2, TOY_SECONDS="0.05", TOY_EXPECTED="10", **toy)
+    deadline = time.monotonic() + 30
+
+    def wait_until(condition: Callable[[], bool]) -> None:
+        while not condition() and time.monotonic() < deadline and process.poll() is None:
+            time.sleep(0.01)
+        assert condition(), out.with_suffix(".err").read_text()
+
+    wait_until(lambda: len(saved(folder)) == 2 and min(saved(folder).values()) >= 5)
+    before = saved(folder)
+    os.kill(workers_of(process.pid)[0], signal.SIGKILL)
+    wait_until(lambda: len(starts(log)) == 3)
+    (key, count) = starts(log)[2]
+    assert before[key] <= count < 200
+    wait_until(lambda: saved(folder)[key] > count)
+    family = workers_of(process.pid)
+    process.kill()
+    process.wait(20)
+    assert gone_within(5.0, family)
+    before = saved(folder)
+    assert before.keys() == {key for key, _ in starts(log)}
+    assert not Store(store).standing()
+
+    assert start(store, out, 2, TOY_SECONDS="0", **toy).wait(60) == 0
+    assert dict(starts(log)[3:]) == before
+    runs = Store(store).runs(trajectories=True)
+    assert {run.training.key: run.outcome.start for run in runs} == before
+    assert all(run.outcome.trajectory for run in runs)
+    assert not folder.exists()

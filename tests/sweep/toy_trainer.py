@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -45,6 +46,30 @@ def kills(training: Training, *, trajectory: bool = False) -> Outcome:
 
 def exits(training: Training, *, trajectory: bool = False) -> Outcome:
     sys.exit(3)
+
+
+def resumes(
+    training: Training, *, trajectory: bool = False, checkpoint: Path | None = None
+) -> Outcome:
+    """Counts to 200 and saves each count, from the one that was saved; batch 2 raises half way.
+
+    Logs `KEY COUNT PID` as it starts.
+    """
+    start = 0
+    if checkpoint is not None and checkpoint.exists():
+        start = int(checkpoint.read_text())
+    with Path(os.environ["TOY_LOG"]).open("a") as file:
+        file.write(f"{training.key} {start} {os.getpid()}\n")
+    for count in range(start + 1, 201):
+        time.sleep(float(os.environ.get("TOY_SECONDS", "0")))
+        if training.batch == 2 and count == 100:
+            raise RuntimeError("batch 2 is broken")
+        if checkpoint is not None:
+            saving = checkpoint.with_name(f"{checkpoint.name}.{os.getpid()}")
+            saving.write_text(str(count))
+            saving.replace(checkpoint)
+    observables = {"w1": 200.0, "start": float(start), "saves": float(checkpoint is not None)}
+    return replace(_outcome(training, trajectory), observables=observables)
 
 
 def expected_seconds(training: Training) -> float:

@@ -9,72 +9,95 @@ from typing import Annotated, Any
 
 import typer
 
+from sgdphase.cli._networks import (
+    Activation,
+    Data,
+    DataDir,
+    Device,
+    Dynamics,
+    Loss,
+    MaxSamples,
+    MaxSeconds,
+    MaxSteps,
+    MaxTime,
+    Sampler,
+    TestSize,
+    problem_of,
+    set_up,
+)
+from sgdphase.cli._options import integer_option, number_option
 from sgdphase.cli._output import print_json
-from sgdphase.cli._values import integer, integers, number, numbers
+from sgdphase.cli._values import integer, integers, numbers
 from sgdphase.sweep import DaskWorkers, Plan, Stopped, Store, SweepError, grid, missing, progress_on
 from sgdphase.sweep import sweep as run_sweep
 from sgdphase.sweep.progress import duration, statuses_in_words
 from sgdphase.sweep.workers import Workers, workers_of
 
+StorePath = Annotated[Path, typer.Option(help="The file that keeps the runs; made if need be.")]
+Sizes = Annotated[
+    Any, typer.Option(parser=integers, metavar="RANGE", help="Number of training points P.")
+]
+Margins = Annotated[Any, typer.Option(parser=numbers, metavar="RANGE", help="Margin of the loss.")]
+Rates = Annotated[Any, typer.Option(parser=numbers, metavar="RANGE", help="Learning rate.")]
+Batches = Annotated[Any, typer.Option(parser=integers, metavar="RANGE", help="Batch size.")]
+Temperatures = Annotated[
+    Any,
+    typer.Option(parser=numbers, metavar="RANGE", help="lr / batch, in the place of one of them."),
+]
+Momenta = Annotated[Any, typer.Option(parser=numbers, metavar="RANGE", help="Momentum.")]
+Decays = Annotated[Any, typer.Option(parser=numbers, metavar="RANGE", help="Weight decay.")]
+Seeds = Annotated[
+    int, typer.Option(parser=integer, metavar="N", help="Number of seeds of each cell.")
+]
+Widths = Annotated[Any, typer.Option(parser=integers, metavar="RANGE", help="Width.")]
+Trajectories = Annotated[
+    bool, typer.Option("--trajectories", help="Keep how each training went, too.")
+]
+WorkerCount = Annotated[
+    int | None,
+    typer.Option(help="Processes; by default one a core, 0 for none.", show_default=False),
+]
+Dask = Annotated[
+    str | None, typer.Option(metavar="ADDRESS", help="Run on the Dask cluster at ADDRESS.")
+]
+Retry = Annotated[
+    str, typer.Option(metavar="STATUSES", help="Run these again, such as failed,budget.")
+]
+FailFast = Annotated[
+    bool, typer.Option("--fail-fast", help="Stop at the first training that fails.")
+]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Only say what would be run.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object when it ends.")]
+
+# What is not a parameter of the trainings, but of how they are run.
+_HOW = ("store", "trajectories", "workers", "dask", "retry", "fail_fast", "dry_run", "as_json")
+
 
 def perceptron(
-    store: Annotated[Path, typer.Option(help="The file that keeps the runs; made if need be.")],
-    train_size: Annotated[
-        Any, typer.Option(parser=integers, metavar="RANGE", help="Number of training points P.")
-    ] = "8192",
+    store: StorePath,
+    train_size: Sizes = "8192",
     dim: Annotated[
         Any, typer.Option(parser=integers, metavar="RANGE", help="Dimension of the inputs d.")
     ] = "128",
     chi: Annotated[
         Any, typer.Option(parser=numbers, metavar="RANGE", help="Depletion at the boundary.")
     ] = "1",
-    margin: Annotated[
-        Any, typer.Option(parser=numbers, metavar="RANGE", help="Margin of the hinge loss.")
-    ] = "2^-7",
-    lr: Annotated[Any, typer.Option(parser=numbers, metavar="RANGE", help="Learning rate.")] = None,
-    batch: Annotated[
-        Any, typer.Option(parser=integers, metavar="RANGE", help="Batch size.")
-    ] = None,
-    temperature: Annotated[
-        Any,
-        typer.Option(
-            parser=numbers, metavar="RANGE", help="lr / batch, in the place of one of them."
-        ),
-    ] = None,
-    momentum: Annotated[Any, typer.Option(parser=numbers, metavar="RANGE", help="Momentum.")] = "0",
-    weight_decay: Annotated[
-        Any, typer.Option(parser=numbers, metavar="RANGE", help="Weight decay.")
-    ] = "0",
-    seeds: Annotated[
-        int, typer.Option(parser=integer, metavar="N", help="Number of seeds of each cell.")
-    ] = 1,
-    max_time: Annotated[
-        float | None,
-        typer.Option(parser=number, metavar="T", help="Budget: lr x steps of a training."),
-    ] = None,
-    max_steps: Annotated[
-        int | None, typer.Option(parser=integer, metavar="N", help="Budget: steps of a training.")
-    ] = None,
-    trajectories: Annotated[
-        bool, typer.Option("--trajectories", help="Keep how each training went, too.")
-    ] = False,
-    workers: Annotated[
-        int | None,
-        typer.Option(help="Processes; by default one a core, 0 for none.", show_default=False),
-    ] = None,
-    dask: Annotated[
-        str | None, typer.Option(metavar="ADDRESS", help="Run on the Dask cluster at ADDRESS.")
-    ] = None,
-    retry: Annotated[
-        str, typer.Option(metavar="STATUSES", help="Run these again, such as failed,budget.")
-    ] = "",
-    fail_fast: Annotated[
-        bool, typer.Option("--fail-fast", help="Stop at the first training that fails.")
-    ] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be run.")] = False,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON object when it ends.")
-    ] = False,
+    margin: Margins = "2^-7",
+    lr: Rates = None,
+    batch: Batches = None,
+    temperature: Temperatures = None,
+    momentum: Momenta = "0",
+    weight_decay: Decays = "0",
+    seeds: Seeds = 1,
+    max_time: MaxTime = None,
+    max_steps: MaxSteps = None,
+    trajectories: Trajectories = False,
+    workers: WorkerCount = None,
+    dask: Dask = None,
+    retry: Retry = "",
+    fail_fast: FailFast = False,
+    dry_run: DryRun = False,
+    as_json: AsJson = False,
 ) -> None:
     """Train the perceptron on the teacher task at every cell of a grid.
 
@@ -86,34 +109,127 @@ def perceptron(
     Example: sgdphase sweep perceptron --lr 2^-4..2^4 --batch 1..256*4
     --seeds 3 --store runs.sqlite
     """
-    plan = grid(
-        train_size=train_size,
-        dim=dim,
-        chi=chi,
-        margin=margin,
-        lr=lr,
-        batch=batch,
-        temperature=temperature,
-        momentum=momentum,
-        weight_decay=weight_decay,
-        seeds=seeds,
-        max_steps=max_steps,
-        max_time=max_time,
-    )
-    again = tuple(part.strip() for part in retry.split(",") if part.strip())
-    opened = Store(store)
-    team = DaskWorkers(dask) if dask else workers_of(workers)
-    if dry_run:
-        _say_plan(plan, opened, team, trajectories, again, as_json)
+    _run(locals())
+
+
+def fc(
+    store: StorePath,
+    data: Data = "mnist-parity",
+    train_size: Sizes = "4096",
+    depth: Annotated[
+        Any, typer.Option(parser=integers, metavar="RANGE", help="Hidden layers.")
+    ] = "5",
+    width: Widths = "128",
+    activation: Activation = "gelu",
+    margin: Margins = "2^-15",
+    lr: Rates = None,
+    batch: Batches = None,
+    temperature: Temperatures = None,
+    loss: Loss = "hinge",
+    sampler: Sampler = "fresh",
+    dynamics: Dynamics = "sgd",
+    momentum: Momenta = "0",
+    weight_decay: Decays = "0",
+    seeds: Seeds = 1,
+    max_steps: MaxSteps = None,
+    max_time: MaxTime = None,
+    max_samples: MaxSamples = None,
+    max_seconds: MaxSeconds = None,
+    test_size: TestSize = 32768,
+    dim: Annotated[
+        int | None, integer_option("--dim", "Dimension of the teacher task, 128 if not given.")
+    ] = None,
+    chi: Annotated[
+        float | None, number_option("--chi", "chi of the teacher task, 1 if not given.")
+    ] = None,
+    data_dir: DataDir = None,
+    device: Device = None,
+    trajectories: Trajectories = False,
+    workers: WorkerCount = None,
+    dask: Dask = None,
+    retry: Retry = "",
+    fail_fast: FailFast = False,
+    dry_run: DryRun = False,
+    as_json: AsJson = False,
+) -> None:
+    """Train a fully connected network at every cell of a grid.
+
+    Ranges as for the perceptron. Trainings of more than a minute are saved
+    once a minute, so that a sweep that was killed resumes inside them.
+
+    Example: sgdphase sweep fc --train-size 1024 --lr 2^-5..2^5*4 --batch 1..256*4
+    --test-size 4096 --seeds 3 --store fc.sqlite
+    """
+    _run(_network("fc", locals()))
+
+
+def mobilenet(
+    store: StorePath,
+    data: Data = "cifar-animals",
+    train_size: Sizes = "1024",
+    width: Widths = "8",
+    activation: Activation = "relu",
+    margin: Margins = "2^-15",
+    lr: Rates = None,
+    batch: Batches = None,
+    temperature: Temperatures = None,
+    loss: Loss = "hinge",
+    sampler: Sampler = "fresh",
+    dynamics: Dynamics = "sgd",
+    momentum: Momenta = "0",
+    weight_decay: Decays = "0",
+    seeds: Seeds = 1,
+    max_steps: MaxSteps = None,
+    max_time: MaxTime = None,
+    max_samples: MaxSamples = None,
+    max_seconds: MaxSeconds = None,
+    test_size: TestSize = 8192,
+    data_dir: DataDir = None,
+    device: Device = None,
+    trajectories: Trajectories = False,
+    workers: WorkerCount = None,
+    dask: Dask = None,
+    retry: Retry = "",
+    fail_fast: FailFast = False,
+    dry_run: DryRun = False,
+    as_json: AsJson = False,
+) -> None:
+    """Train the paper's convolutional network at every cell of a grid.
+
+    Ranges as for the perceptron. Trainings of more than a minute are saved
+    once a minute, so that a sweep that was killed resumes inside them.
+
+    Example: sgdphase sweep mobilenet --train-size 256 --lr 2^-2..2^6*4 --batch 1..256*4
+    --test-size 2048 --seeds 2 --store cnn.sqlite
+    """
+    _run(_network("mobilenet", locals()))
+
+
+def _network(model: str, given: dict[str, Any]) -> dict[str, Any]:
+    """The options of a network as those of a grid."""
+    set_up(given.pop("data_dir"), given.pop("device"))
+    problem = problem_of(given.pop("data"), given.pop("dim", None), given.pop("chi", None))
+    return given | {"model": model, "problem": problem}
+
+
+def _run(given: dict[str, Any]) -> None:
+    how = {name: given.pop(name) for name in _HOW}
+    plan = grid(**given)
+    again = tuple(part.strip() for part in how["retry"].split(",") if part.strip())
+    opened = Store(how["store"])
+    team = DaskWorkers(how["dask"]) if how["dask"] else workers_of(how["workers"])
+    if how["dry_run"]:
+        _say_plan(plan, opened, team, how["trajectories"], again, how["as_json"])
     else:
-        _sweep(plan, opened, team, trajectories, again, fail_fast, as_json)
+        _sweep(plan, opened, team, how["trajectories"], again, how["fail_fast"], how["as_json"])
 
 
 def register(app: typer.Typer) -> None:
     sweeps = typer.Typer(
         help="Run a grid of trainings, each once, into a store.", no_args_is_help=True
     )
-    sweeps.command()(perceptron)
+    for command in (perceptron, fc, mobilenet):
+        sweeps.command()(command)
     app.add_typer(sweeps, name="sweep")
 
 

@@ -15,30 +15,37 @@ import typer
 from rich.console import Console
 from rich.progress import Progress
 
+from sgdphase.cli._networks import (
+    Activation,
+    Data,
+    DataDir,
+    Device,
+    Dynamics,
+    Loss,
+    MaxSamples,
+    MaxSeconds,
+    MaxSteps,
+    MaxTime,
+    Sampler,
+    TestSize,
+    one_thread,
+    problem_of,
+    set_up,
+)
 from sgdphase.cli._options import JSON, integer_option, number_option
 from sgdphase.cli._output import print_json, print_table
 from sgdphase.errors import InputError, require
 from sgdphase.figures.trajectory import draw_trajectory
-from sgdphase.perceptron import train
 from sgdphase.problems import TeacherTask
 from sgdphase.records import Outcome, Training
+from sgdphase.sweep import train
 
-# What is reported of every run, in this order.
-_NUMBERS = (
-    "steps",
-    "time",
-    "w1",
-    "w_perp",
-    "alignment",
-    "unfitted",
-    "train_error",
-    "test_error",
-    "first_step_w1",
-    "first_step_w_perp",
-    "crossover_time",
-)
 # Columns of seeds that fit on a terminal.
 _COLUMNS = 5
+
+TrainSize = Annotated[int, integer_option("--train-size", "Training points P.")]
+Margin = Annotated[float, number_option("--margin", "Margin kappa of the loss.")]
+Trajectory = Annotated[Path | None, typer.Option(help="Write the trajectories (.csv).")]
 
 
 def register(app: typer.Typer) -> None:
@@ -49,6 +56,8 @@ def register(app: typer.Typer) -> None:
         rich_markup_mode=None,
     )
     group.command("perceptron")(perceptron)
+    group.command("fc")(fc)
+    group.command("mobilenet")(mobilenet)
     app.add_typer(group, name="train")
 
 
@@ -68,12 +77,12 @@ def perceptron(
         float | None, number_option("--max-time", "Stop at this time (lr x steps).")
     ] = None,
     max_steps: Annotated[int | None, integer_option("--max-steps", "Stop after N steps.")] = None,
-    test_size: Annotated[int, integer_option("--test-size", "Test points.")] = 32768,
+    test_size: TestSize = 32768,
     json: Annotated[bool, JSON] = False,
     plot: Annotated[
         Path | None, typer.Option(help="Draw the trajectories over the theory (.png, .pdf, .svg).")
     ] = None,
-    trajectory: Annotated[Path | None, typer.Option(help="Write the trajectories (.csv).")] = None,
+    trajectory: Trajectory = None,
 ) -> None:
     """Train the perceptron on the teacher task.
 
@@ -99,23 +108,128 @@ def perceptron(
         )
         for seed in range(seeds)
     ]
-    along = plot is not None or trajectory is not None
-    outcomes = []
+    outcomes = _outcomes(trainings, trajectory=plot is not None or trajectory is not None)
+    if plot is not None:
+        draw_trajectory(trainings[0], outcomes, plot)
+    _tell(trainings, outcomes, trajectory, json)
+
+
+def fc(
+    data: Data = "mnist-parity",
+    train_size: TrainSize = 4096,
+    depth: Annotated[int | None, integer_option("--depth", "Hidden layers.")] = 5,
+    width: Annotated[int | None, integer_option("--width", "Neurons of a layer.")] = 128,
+    activation: Activation = "gelu",
+    margin: Margin = 2**-15,
+    lr: Annotated[float, number_option("--lr", "Learning rate eta.")] = 8.0,
+    batch: Annotated[int, integer_option("--batch", "Batch size B, at most P.")] = 16,
+    seeds: Annotated[int, integer_option("--seeds", "Number of seeds: 0, 1, ...")] = 1,
+    loss: Loss = "hinge",
+    sampler: Sampler = "fresh",
+    dynamics: Dynamics = "sgd",
+    momentum: Annotated[float, number_option("--momentum", "Momentum, from 0 to below 1.")] = 0.0,
+    weight_decay: Annotated[
+        float, number_option("--weight-decay", "Weight decay; then give a budget.")
+    ] = 0.0,
+    max_steps: MaxSteps = None,
+    max_time: MaxTime = None,
+    max_samples: MaxSamples = None,
+    max_seconds: MaxSeconds = None,
+    test_size: TestSize = 32768,
+    dim: Annotated[
+        int | None, integer_option("--dim", "Dimension of the teacher task, 128 if not given.")
+    ] = None,
+    chi: Annotated[
+        float | None, number_option("--chi", "chi of the teacher task, 1 if not given.")
+    ] = None,
+    data_dir: DataDir = None,
+    device: Device = None,
+    json: Annotated[bool, JSON] = False,
+    trajectory: Trajectory = None,
+) -> None:
+    """Train a fully connected network to zero loss.
+
+    The predictor is F = f - f0, without biases, in the paper's parametrisation.
+
+    Example: sgdphase train fc --data mnist-parity --train-size 4096 --margin 2^-15 --lr 8
+    --batch 16 --seeds 1 --json
+    """
+    _train_network("fc", locals())
+
+
+def mobilenet(
+    data: Data = "cifar-animals",
+    train_size: TrainSize = 1024,
+    width: Annotated[
+        int | None, integer_option("--width", "h: the first layer has 4h channels.")
+    ] = 8,
+    activation: Activation = "relu",
+    margin: Margin = 2**-15,
+    lr: Annotated[float, number_option("--lr", "Learning rate eta.")] = 8.0,
+    batch: Annotated[int, integer_option("--batch", "Batch size B, at most P.")] = 16,
+    seeds: Annotated[int, integer_option("--seeds", "Number of seeds: 0, 1, ...")] = 1,
+    loss: Loss = "hinge",
+    sampler: Sampler = "fresh",
+    dynamics: Dynamics = "sgd",
+    momentum: Annotated[float, number_option("--momentum", "Momentum, from 0 to below 1.")] = 0.0,
+    weight_decay: Annotated[
+        float, number_option("--weight-decay", "Weight decay; then give a budget.")
+    ] = 0.0,
+    max_steps: MaxSteps = None,
+    max_time: MaxTime = None,
+    max_samples: MaxSamples = None,
+    max_seconds: MaxSeconds = None,
+    test_size: TestSize = 8192,
+    data_dir: DataDir = None,
+    device: Device = None,
+    json: Annotated[bool, JSON] = False,
+    trajectory: Trajectory = None,
+) -> None:
+    """Train the paper's convolutional network (MobileNet-like) to zero loss.
+
+    The paper has --width 32; 8 is for one core.
+
+    Example: sgdphase train mobilenet --data cifar-animals --train-size 512 --lr 8 --batch 16
+    """
+    _train_network("mobilenet", locals())
+
+
+def _train_network(model: str, given: dict[str, Any]) -> None:
+    set_up(given.pop("data_dir"), given.pop("device"))
+    json, trajectory, seeds = given.pop("json"), given.pop("trajectory"), given.pop("seeds")
+    require("seeds", seeds, lambda n: n >= 1, "an integer of at least 1")
+    _check_path(trajectory, {".csv"})
+    problem = problem_of(given.pop("data"), given.pop("dim", None), given.pop("chi", None))
+    problem.check_sizes(given["train_size"], given["test_size"])
+    trainings = [Training(problem, model=model, seed=seed, **given) for seed in range(seeds)]
+    one_thread()
+    outcomes = _outcomes(trainings, trajectory=trajectory is not None)
+    _tell(trainings, outcomes, trajectory, json)
+
+
+def _outcomes(trainings: list[Training], *, trajectory: bool) -> list[Outcome]:
+    """The trainings one after the other, with progress."""
+    outcomes: list[Outcome] = []
     with Progress(
         console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()
     ) as progress:
-        bar = progress.add_task("training", total=seeds)
+        bar = progress.add_task("training", total=len(trainings))
         try:
             for training in trainings:
-                outcomes.append(train(training, trajectory=along))
+                outcomes.append(train(training, trajectory=trajectory))
                 progress.advance(bar)
         except KeyboardInterrupt:
-            typer.echo(f"sgdphase: interrupted after {len(outcomes)} of {seeds} seeds", err=True)
+            done = f"{len(outcomes)} of {len(trainings)} seeds"
+            typer.echo(f"sgdphase: interrupted after {done}", err=True)
             raise typer.Exit(130) from None
+    return outcomes
+
+
+def _tell(
+    trainings: list[Training], outcomes: list[Outcome], trajectory: Path | None, json: bool
+) -> None:
     if trajectory is not None:
         _write_trajectories(trajectory, outcomes)
-    if plot is not None:
-        draw_trajectory(trainings[0], outcomes, plot)
     if json:
         print_json(_report(trainings, outcomes))
     else:
@@ -134,20 +248,23 @@ def _check_path(path: Path | None, endings: set[str]) -> None:
 
 
 def _numbers(outcome: Outcome) -> dict[str, float]:
-    return {name: float(getattr(outcome, name)) for name in _NUMBERS}
+    return {"steps": outcome.steps, "time": outcome.time, **outcome.observables}
 
 
 def _nest(numbers: dict[str, Any]) -> dict[str, Any]:
     """The first step's numbers as an object of their own."""
-    first = {name: numbers.pop(f"first_step_{name}") for name in ("w1", "w_perp")}
-    return numbers | {"first_step": first}
+    prefix = "first_step_"
+    first = {name[len(prefix) :]: x for name, x in numbers.items() if name.startswith(prefix)}
+    rest = {name: x for name, x in numbers.items() if not name.startswith(prefix)}
+    return rest | {"first_step": first}
 
 
 def _statistics(outcomes: list[Outcome]) -> tuple[dict[str, float], dict[str, float]]:
     """Mean and standard error over the runs that have a number."""
+    rows = [_numbers(outcome) for outcome in outcomes]
     mean, sem = {}, {}
-    for name in _NUMBERS:
-        values = np.array([getattr(outcome, name) for outcome in outcomes], dtype=float)
+    for name in max(rows, key=len):
+        values = np.array([row.get(name, math.nan) for row in rows], dtype=float)
         values = values[np.isfinite(values)]
         mean[name] = float(values.mean()) if len(values) else math.nan
         sem[name] = (
@@ -160,8 +277,7 @@ def _report(trainings: list[Training], outcomes: list[Outcome]) -> dict[str, Any
     setting = trainings[0].as_dict() | {"temperature": trainings[0].temperature}
     del setting["seed"]
     runs = [
-        {"seed": training.seed, "status": outcome.status}
-        | _nest(_numbers(outcome) | {"steps": outcome.steps})
+        {"seed": training.seed, "status": outcome.status} | _nest(_numbers(outcome))
         for training, outcome in zip(trainings, outcomes, strict=True)
     ]
     mean, sem = _statistics(outcomes)
@@ -173,8 +289,8 @@ def _print(trainings: list[Training], outcomes: list[Outcome]) -> None:
     mean, sem = _statistics(outcomes)
     shown = outcomes if len(outcomes) <= _COLUMNS else []
     rows: list[list[Any]] = [["status", *(outcome.status for outcome in shown)]] if shown else []
-    for name in _NUMBERS:
-        row: list[Any] = [name, *(float(getattr(outcome, name)) for outcome in shown)]
+    for name in mean:
+        row: list[Any] = [name, *(float(_numbers(run).get(name, math.nan)) for run in shown)]
         rows.append([*row, mean[name], sem[name]] if len(outcomes) > 1 else row)
     first = trainings[0]
     counts = Counter(outcome.status for outcome in outcomes)
@@ -185,9 +301,19 @@ def _print(trainings: list[Training], outcomes: list[Outcome]) -> None:
             *(["mean", "sem"] if len(outcomes) > 1 else []),
         ],
         rows,
-        f"perceptron P={first.train_size} d={first.problem.dim} chi={first.problem.chi:g} "
-        f"margin={first.margin:g} lr={first.lr:g} batch={first.batch} T={first.temperature:g}: "
-        + ", ".join(f"{number} {status}" for status, number in counts.items()),
+        f"{_setting(first)}: " + ", ".join(f"{n} {status}" for status, n in counts.items()),
+    )
+
+
+def _setting(training: Training) -> str:
+    """The training in a line."""
+    task = training.problem
+    where = f"d={task.dim} chi={task.chi:g} " if isinstance(task, TeacherTask) else f"{task.kind} "
+    shape = "x".join(str(n) for n in (training.depth, training.width) if n is not None)
+    return (
+        f"{training.model}{f' {shape}' if shape else ''} P={training.train_size} {where}"
+        f"margin={training.margin:g} lr={training.lr:g} batch={training.batch} "
+        f"T={training.temperature:g}"
     )
 
 

@@ -24,8 +24,12 @@ FloatArray = NDArray[np.float64]
 EXPERIMENT = (
     "problem",
     "model",
+    "depth",
+    "width",
+    "activation",
     "loss",
     "sampler",
+    "dynamics",
     "train_size",
     "dim",
     "chi",

@@ -183,7 +183,7 @@ def _trainings(runs: Runs) -> list[Training]:
 
 
 def _critical(training: Training) -> float:
-    task = training.problem
+    task = training.teacher
     return scales(
         train_size=training.train_size, dim=task.dim, chi=task.chi, margin=training.margin
     ).critical_batch

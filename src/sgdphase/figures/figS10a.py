@@ -112,7 +112,7 @@ def _collapse(runs: Runs, kind: str) -> Collapse:
     curves = []
     for size in runs.values("train_size"):
         mine = by_seed(runs, train_size=size)
-        task = mine[0].training.problem
+        task = mine[0].training.teacher
         first, ends = TEMPERATURE * task.dim, [run.outcome.time for run in mine]
         last = 0.9 * min(ends) if kind == "train" else 4 * max(ends)
         time = np.geomspace(first, last, 2 + int(2 * np.log2(last / first)))

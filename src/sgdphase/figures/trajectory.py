@@ -40,8 +40,8 @@ def draw_trajectory(training: Training, outcomes: Sequence[Outcome], path: Path)
     gain = 1 / (1 - training.momentum)
     theory = online(
         gain * times,
-        chi=training.problem.chi,
-        dim=training.problem.dim,
+        chi=training.teacher.chi,
+        dim=training.teacher.dim,
         margin=training.margin,
         temperature=gain * training.temperature,
         weight_decay=training.weight_decay / gain,
@@ -54,8 +54,8 @@ def draw_trajectory(training: Training, outcomes: Sequence[Outcome], path: Path)
     for axes in (left, right):
         axes.legend()
     figure.suptitle(
-        rf"SGD of the perceptron: $P={training.train_size}$, $d={training.problem.dim}$, "
-        rf"$\chi={training.problem.chi:g}$, $\kappa={training.margin:g}$, "
+        rf"SGD of the perceptron: $P={training.train_size}$, $d={training.teacher.dim}$, "
+        rf"$\chi={training.teacher.chi:g}$, $\kappa={training.margin:g}$, "
         rf"$\eta={training.lr:g}$, $B={training.batch}$",
         fontsize="medium",
     )

@@ -19,7 +19,7 @@ def expected_seconds(training: Training) -> float:
     `t*` follows the crossover time at the temperature, or at `T_c` below it; beyond the critical
     batch the first steps fit nearly all.
     """
-    task = training.problem
+    task = training.teacher
     scale = scales(
         train_size=training.train_size, dim=task.dim, chi=task.chi, margin=training.margin
     )

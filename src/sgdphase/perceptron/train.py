@@ -18,14 +18,9 @@ def train(training: Training, *, trajectory: bool = False) -> Outcome:
     >>> outcome.status, outcome.unfitted, outcome.w1 > outcome.w_perp
     ('fitted', 0.0, True)
     """
-    for name, value, only in [
-        ("model", training.model, "perceptron"),
-        ("loss", training.loss, "hinge"),
-        ("sampler", training.sampler, "fresh"),
-    ]:
-        if value != only:
-            raise InputError(f"{name} = {value}: the perceptron knows {only}")
-    task, margin, lr = training.problem, training.margin, training.lr
+    if training.model != "perceptron":
+        raise InputError(f"model = {training.model}: must be perceptron here")
+    task, margin, lr = training.teacher, training.margin, training.lr
     train_points = _train_points(task, training.train_size, training.seed)
     test_points = _test_points(task, training.test_size, training.seed)
     run = simulate_sgd(

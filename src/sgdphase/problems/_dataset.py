@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """Inputs `x` (one point a row) and labels `y` of +1 or -1."""
+    """Inputs `x` of shape `[n, ...]` and labels `y` of +1 or -1, both float32 or both float64.
 
-    x: NDArray[np.float64]
-    y: NDArray[np.float64]
+    A point of the teacher task is a vector; an image is `[channels, height, width]`.
+    """
+
+    x: NDArray[Any]
+    y: NDArray[Any]
 
     def __len__(self) -> int:
         return len(self.y)

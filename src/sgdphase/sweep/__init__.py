@@ -9,6 +9,7 @@ from sgdphase.sweep.store import Store
 from sgdphase.sweep.storefile import SweepError
 from sgdphase.sweep.table import Table, table_of
 from sgdphase.sweep.tally import Summary
+from sgdphase.sweep.trainers import train
 from sgdphase.sweep.workers import Workers
 
 __all__ = [
@@ -27,4 +28,5 @@ __all__ = [
     "progress_on",
     "sweep",
     "table_of",
+    "train",
 ]

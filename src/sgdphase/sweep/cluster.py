@@ -23,6 +23,8 @@ class DaskWorkers(Workers):
     `distributed.scheduler.allowed-failures`; then it reports the pack as killed.
     """
 
+    here = False
+
     def __init__(self, address: str) -> None:
         distributed = extra("distributed", "dask")
         try:

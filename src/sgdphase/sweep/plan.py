@@ -9,12 +9,13 @@ from itertools import product
 from typing import Any, overload
 
 from sgdphase.errors import InputError
-from sgdphase.problems import TeacherTask
+from sgdphase.problems import Problem, TeacherTask
 from sgdphase.records import Training
 
 _LARGEST = 2_000_000
 
 Values = float | Sequence[float]
+Whole = int | Sequence[int]
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ class Plan(Sequence[Training]):
 
 
 def grid(
-    problem: TeacherTask | Sequence[TeacherTask] | None = None,
+    problem: Problem | Sequence[Problem] | None = None,
     *,
     train_size: int | Sequence[int] = 8192,
     dim: int | Sequence[int] | None = None,
@@ -52,9 +53,17 @@ def grid(
     weight_decay: Values = 0.0,
     seeds: int | Sequence[int] = 1,
     model: str = "perceptron",
+    depth: Whole | None = None,
+    width: Whole | None = None,
+    activation: str | None = None,
+    loss: str = "hinge",
+    sampler: str = "fresh",
+    dynamics: str = "sgd",
     test_size: int = 32768,
     max_steps: int | None = None,
     max_time: float | None = None,
+    max_samples: int | None = None,
+    max_seconds: float | None = None,
 ) -> Plan:
     """All combinations of the values given; each parameter is one value or a sequence.
 
@@ -76,6 +85,8 @@ def grid(
         _values("margin", margin),
         _values("momentum", momentum),
         _values("weight decay", weight_decay),
+        _values("depth", depth),
+        _values("width", width),
         list(range(seeds)) if isinstance(seeds, int) else _values("seeds", seeds),
     ]
     count = len(problems) * math.prod(map(len, others))
@@ -87,7 +98,8 @@ def grid(
     # A batch that was asked for by name and fits no train size at all is a mistake, not a corner.
     forgiving = len(sizes) > 1 or batch is None
     trainings = []
-    for task, (size, pair, kappa, mu, decay, seed) in product(problems, product(*others)):
+    for task, values in product(problems, product(*others)):
+        size, pair, kappa, mu, decay, layers, neurons, seed = values
         eta, points = pair
         if forgiving and not 1 <= points <= size:
             continue
@@ -104,14 +116,24 @@ def grid(
                 batch=int(points),
                 margin=float(kappa),
                 model=model,
+                loss=loss,
                 momentum=float(mu),
                 weight_decay=float(decay),
+                sampler=sampler,
                 seed=_whole(seed),
                 test_size=test_size,
                 max_steps=max_steps,
                 max_time=max_time,
+                max_samples=max_samples,
+                max_seconds=max_seconds,
+                depth=layers if layers is None else _whole(layers),
+                width=neurons if neurons is None else _whole(neurons),
+                activation=activation,
+                dynamics=dynamics,
             )
         )
+    for task, size in product(problems, {training.train_size for training in trainings}):
+        task.check_sizes(size, test_size)
     if not trainings:
         raise InputError(
             f"none of the {count} cells has a batch from 1 to the train size "
@@ -120,16 +142,14 @@ def grid(
     return Plan(tuple(trainings), count - len(trainings))
 
 
-def _problems(
-    problem: TeacherTask | Sequence[TeacherTask] | None, dim: Any, chi: Any
-) -> list[TeacherTask]:
+def _problems(problem: Problem | Sequence[Problem] | None, dim: Any, chi: Any) -> list[Problem]:
     if problem is None:
         dims = _values("dim", 128 if dim is None else dim)
         chis = _values("chi", 1.0 if chi is None else chi)
         return [TeacherTask(_whole(d), float(c)) for d, c in product(dims, chis)]
     if dim is not None or chi is not None:
         raise InputError("dim and chi: give them or a problem, not both")
-    return [problem] if isinstance(problem, TeacherTask) else list(problem)
+    return list(problem) if isinstance(problem, Sequence) else [problem]
 
 
 def _lr_and_batch(lr: Any, batch: Any, temperature: Any) -> list[tuple[float, float]]:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from time import monotonic
-from typing import get_args
+from typing import Any, get_args
 
 import numpy as np
 
 from sgdphase.errors import InputError
 from sgdphase.records import Outcome, Status, Training
+from sgdphase.sweep.checkpoints import checkpoint_of
 from sgdphase.sweep.trainers import trainer_of
 
 STATUSES: tuple[Status, ...] = get_args(Status)
@@ -22,7 +24,10 @@ _PACK_SECONDS = 2.0
 
 @dataclass(frozen=True)
 class Run:
-    """A training and its outcome, the seconds it took, and the traceback if it failed."""
+    """A training and its outcome, the seconds it took, and the traceback if it failed.
+
+    The seconds of a training that was resumed are those since then.
+    """
 
     training: Training
     outcome: Outcome
@@ -35,17 +40,24 @@ def failed(training: Training, seconds: float, reason: str) -> Run:
     return Run(training, Outcome("failed", 0, 0.0, {}), seconds, reason)
 
 
-def run(training: Training, *, trajectory: bool = False) -> Run:
+def run(training: Training, *, trajectory: bool = False, checkpoints: Path | None = None) -> Run:
     """Carry out one training; whatever it raises becomes a run with status `failed`."""
     start = monotonic()
     try:
-        outcome = _checked(trainer_of(training.model).train(training, trajectory=trajectory))
+        trainer = trainer_of(training.model)
+        options: dict[str, Any] = {"trajectory": trajectory}
+        if trainer.resumes:
+            path = checkpoint_of(checkpoints, training.key, trajectory=trajectory)
+            options["checkpoint"] = path
+        outcome = _checked(trainer.train(training, **options))
     except (Exception, SystemExit):
         return failed(training, monotonic() - start, traceback.format_exc())
     return Run(training, outcome, monotonic() - start)
 
 
-def run_pack(pack: Sequence[tuple[str, Training]], *, trajectory: bool) -> list[Run]:
+def run_pack(
+    pack: Sequence[tuple[str, Training]], *, trajectory: bool, checkpoints: Path | None = None
+) -> list[Run]:
     """Carry out a pack of `(key, training)`, or the first part of it if it takes too long."""
     start = monotonic()
     runs: list[Run] = []
@@ -53,7 +65,7 @@ def run_pack(pack: Sequence[tuple[str, Training]], *, trajectory: bool) -> list[
         # On a cluster the worker may hold another version, whose results are not the ones asked.
         if training.key != key:
             raise InputError("a worker has another version of sgdphase: install the same on all")
-        runs.append(run(training, trajectory=trajectory))
+        runs.append(run(training, trajectory=trajectory, checkpoints=checkpoints))
         if monotonic() - start > _PACK_SECONDS:
             break
     return runs

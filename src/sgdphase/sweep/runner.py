@@ -1,7 +1,8 @@
 """Run what a store does not have yet.
 
 One loop in one thread: hand out packs, take back runs, write them, and only then count them as
-done. Only this process writes; workers hold nothing that would be lost with them.
+done. Only this process writes to the store; workers hold nothing that would be lost with them, but
+for what a long training did since it last saved its state (checkpoints.py).
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from typing import Any
 
 from sgdphase.errors import InputError
 from sgdphase.records import Training
+from sgdphase.sweep.checkpoints import checkpoint_folder, drop
 from sgdphase.sweep.packs import Job, Pack, packed, split
 from sgdphase.sweep.progress import Progress, Silent
 from sgdphase.sweep.run import STATUSES, Run, failed, run_pack
@@ -35,7 +37,10 @@ _UNFORESEEN_SECONDS = 3600.0
 
 
 class Stopped(KeyboardInterrupt):
-    """A signal ended the sweep; what is done is in the store and the same sweep resumes."""
+    """A signal ended the sweep; what is done is in the store and the same sweep resumes.
+
+    It resumes inside the trainings that were under way too, if their trainer saves checkpoints.
+    """
 
     def __init__(self, signum: int, summary: Summary) -> None:
         super().__init__(f"stopped by {signal.Signals(signum).name}")
@@ -77,7 +82,9 @@ def sweep(
     `workers` is a number of processes (by default one a core, 0 for none), or `DaskWorkers`. A run
     counts as done when it is in the store. `retry` names statuses to run again. A failed training
     is stored with its traceback and the sweep goes on, unless `fail_fast`. Ctrl-C and SIGTERM
-    raise `Stopped`; the same call later finishes the rest.
+    raise `Stopped`; the same call later finishes the rest. Trainings whose trainer takes a
+    `checkpoint` save their state in the folder `runs.sqlite-checkpoints` and, however the sweep
+    was stopped, go on from there.
     """
     plan = tuple(plan)
     store = store if isinstance(store, Store) else Store(store)
@@ -88,10 +95,17 @@ def sweep(
     with store.writer() as writer, _signals() as received:
         # Asked with the lock held: what another sweep has just finished is not run again.
         jobs = missing(plan, store, trajectories=trajectories, retry=retry)
+        if own.here:
+            # Once and with a bar, instead of in every worker.
+            for problem in {job.training.problem for job in jobs}:
+                problem.prepare()
         planned = len({training.key for training in plan})
         tally = Tally.of(planned, jobs, own.parallel)
-        loop = _Loop(own, writer, tally, trajectories, progress or Silent())
-        with loop.progress:
+        resumable = any(trainer_of(model).resumes for model in {job.training.model for job in jobs})
+        progress = progress or Silent()
+        with checkpoint_folder(store.path, needed=resumable) as folder, progress:
+            _drop_leftovers(folder, store, retry)
+            loop = _Loop(own, writer, tally, trajectories, progress, folder)
             try:
                 loop.run(packed(jobs, own.slots), received, fail_fast)
             except BaseException:
@@ -116,9 +130,10 @@ class _Loop:
         tally: Tally,
         trajectories: bool,
         progress: Progress,
+        folder: Path,
     ) -> None:
         self.workers, self.writer, self.tally = workers, writer, tally
-        self.trajectories, self.progress = trajectories, progress
+        self.trajectories, self.progress, self.folder = trajectories, progress, folder
         self.queue: deque[Pack] = deque()
         self.out: dict[Future[list[Run]], Pack] = {}
         self.deaths: Counter[str] = Counter()
@@ -135,6 +150,7 @@ class _Loop:
                 self._hand_out()
             if runs:
                 self.writer.write(runs, trajectory=self.trajectories)
+                self._drop({key for key, _ in runs})
                 self.tally.add(runs)
             self.progress.show(self.tally, runs)
             failure = any(run.outcome.status == "failed" for _, run in runs)
@@ -145,7 +161,14 @@ class _Loop:
         while self.queue and len(self.out) < self.workers.slots:
             pack = self.queue.popleft()
             named = [(job.key, job.training) for job in pack]
-            self.out[self.workers.submit(run_pack, named, trajectory=self.trajectories)] = pack
+            future = self.workers.submit(
+                run_pack, named, trajectory=self.trajectories, checkpoints=self.folder
+            )
+            self.out[future] = pack
+
+    def _drop(self, keys: set[str]) -> None:
+        """Delete checkpoints; those made with trajectories may serve yet if none was recorded."""
+        drop(self.folder, lambda key, drawn: key in keys and drawn <= self.trajectories)
 
     def _taken_back(self, future: Future[list[Run]]) -> list[tuple[str, Run]]:
         """The runs of a pack; what it did not get to goes back to the head of the queue."""
@@ -185,6 +208,14 @@ def _is_missing(stored: Stored | None, trajectories: bool, retry: Sequence[str])
         return True
     # A run that failed has no trajectory to give.
     return trajectories and not stored.has_trajectory and stored.status != "failed"
+
+
+def _drop_leftovers(folder: Path, store: Store, retry: Sequence[str]) -> None:
+    """Delete checkpoints that no sweep needs: one was killed between writing and deleting."""
+    # Most stores have no such folder, and reading a large one takes a while.
+    if folder.exists():
+        standing = store.standing()
+        drop(folder, lambda key, drawn: not _is_missing(standing.get(key), drawn, retry))
 
 
 def _sane(cost: float) -> float:

@@ -16,14 +16,18 @@ Table = Mapping[str, NDArray[Any]]
 # Parameters that may be swept, in the order in which they are shown; those of a problem come
 # after its name. `temperature` follows from `lr` and `batch`.
 PARAMETERS = (
-    "model", "problem", "train_size", "lr", "batch", "temperature", "margin", "loss", "momentum",
-    "weight_decay", "sampler", "seed", "test_size", "max_steps", "max_time",
+    "model", "depth", "width", "activation", "problem", "train_size", "lr", "batch", "temperature",
+    "margin", "loss", "momentum", "weight_decay", "sampler", "dynamics", "seed", "test_size",
+    "max_steps", "max_time", "max_samples", "max_seconds",
 )  # fmt: skip
+_BUDGETS = ("max_steps", "max_time", "max_samples", "max_seconds")
+# What only networks have: no column of a table of perceptrons.
+_OPTIONAL = ("depth", "width", "activation", "dynamics", "max_samples", "max_seconds")
 RESULTS = ("status", "steps", "time", "seconds")
 
 
 def flat(run: Run) -> dict[str, Any]:
-    """The parameters of a run without nesting; `max_steps` and `max_time` are inf if not given."""
+    """The parameters of a run without nesting; a budget that is not given is inf."""
     plain = run.training.as_dict()
     problem = plain.pop("problem")
     values: dict[str, Any] = {}
@@ -33,8 +37,10 @@ def flat(run: Run) -> dict[str, Any]:
             values.update(problem)
         elif name == "temperature":
             values[name] = run.training.temperature
-        else:
-            values[name] = math.inf if plain[name] is None else plain[name]
+        elif name in plain or name not in _OPTIONAL or run.training.width is not None:
+            value = getattr(run.training, name)
+            if value is not None or name in _BUDGETS:
+                values[name] = math.inf if value is None else value
     return values
 
 

@@ -33,6 +33,9 @@ _STARTS = 2
 class Workers(Executor):
     """An executor of packs."""
 
+    # Whether they find their data where this process does.
+    here = True
+
     @property
     def slots(self) -> int:
         """How many packs to have under way at a time."""

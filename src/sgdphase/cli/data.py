@@ -1,0 +1,101 @@
+"""`sgdphase data`: the files of the image problems."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from sgdphase.cli._options import JSON
+from sgdphase.cli._output import print_json, print_table
+from sgdphase.errors import InputError
+from sgdphase.problems import CifarAnimals, MnistParity
+from sgdphase.problems.files import find, places, use_data_dir
+
+_PROBLEMS = {problem.kind: problem for problem in (MnistParity(), CifarAnimals())}
+
+_DATA_DIR = typer.Option(
+    metavar="DIR", help="Folder in which to look first, instead of SGDPHASE_DATA."
+)
+
+
+def register(app: typer.Typer) -> None:
+    """Attach the subcommands."""
+    group = typer.Typer(invoke_without_command=True, rich_markup_mode=None)
+    group.callback()(data)
+    group.command("fetch")(fetch)
+    app.add_typer(group, name="data")
+
+
+def data(
+    context: typer.Context,
+    data_dir: Annotated[Path | None, _DATA_DIR] = None,
+    as_json: Annotated[bool, JSON] = False,
+) -> None:
+    """List the files of the image problems: which are found, where, and whether they are sound.
+
+    Example: sgdphase data
+    """
+    if data_dir is not None:
+        use_data_dir(data_dir)
+    if context.invoked_subcommand is None:
+        _report(list(_PROBLEMS), as_json)
+
+
+def fetch(
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="NAME", help="Problems; by default all.")
+    ] = None,
+    data_dir: Annotated[Path | None, _DATA_DIR] = None,
+    as_json: Annotated[bool, JSON] = False,
+) -> None:
+    """Download the files that are missing into the cache, and list them all.
+
+    Example: sgdphase data fetch mnist-parity
+    """
+    chosen = names or list(_PROBLEMS)
+    for name in chosen:
+        if name not in _PROBLEMS:
+            raise InputError(f"'{name}' has no files: must be one of {', '.join(_PROBLEMS)}")
+    if data_dir is not None:
+        use_data_dir(data_dir)
+    for name in chosen:
+        _PROBLEMS[name].prepare()
+    _report(chosen, as_json)
+
+
+def _report(kinds: list[str], as_json: bool) -> None:
+    reports = [_state(_PROBLEMS[kind]) for kind in kinds]
+    if as_json:
+        print_json(reports)
+        return
+    print_table(
+        ("problem", "images", "files", "where"),
+        [(each["kind"], each["images"], each["state"], _where(each)) for each in reports],
+    )
+
+
+def _state(problem: MnistParity | CifarAnimals) -> dict[str, Any]:
+    """What there is of a problem's files: sound when each is there with its checksum."""
+    found = find(problem.files)
+    missing = [each for each in found if each.path is None]
+    unsound = [each for each in found if each.path is not None and not each.sound]
+    words = [f"{len(missing)} of {len(found)} missing"] if missing else []
+    words += [f"{len(unsound)} of {len(found)} not the original"] if unsound else []
+    return {
+        "kind": problem.kind,
+        "images": problem.points,
+        "state": ", ".join(words) or "sound",
+        "files": [
+            {"name": each.name, "path": each.path and str(each.path), "sound": each.sound}
+            for each in found
+        ],
+        "looked_in": [str(folder) for folder in places(problem.files)],
+    }
+
+
+def _where(report: dict[str, Any]) -> str:
+    """The folders that hold files or, without any, those where they were looked for."""
+    held = {str(Path(each["path"]).parent) for each in report["files"] if each["path"]}
+    return ", ".join(sorted(held)) or "not in " + ", ".join(report["looked_in"])

@@ -1,0 +1,138 @@
+"""What the figures on networks train: the same planes serve several of them.
+
+At paper scale the settings are the paper's. At laptop scale data are real and the set, the width of
+the convolutional network and the grid are smaller; at quick scale still more so. Gradient descent
+takes a fixed time `lr x steps`, so that the cost of a cell grows as `1/lr`; the reduced planes
+leave out cells far below the GD line, where nothing changes any more: those with a temperature
+below `coldest` and a learning rate below `slowest`. A budget of samples ends trainings that would
+not end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sgdphase.figures._frame import Scale
+from sgdphase.figures._scaling import powers, whole_powers
+from sgdphase.problems import CifarAnimals, MnistParity
+from sgdphase.records import Training
+from sgdphase.sweep import grid
+
+SMALL_MARGIN, LARGE_MARGIN = 2.0**-15, 1.0
+
+# Learning rates and batches of the reduced planes go by factors of 4, along the diagonals.
+_STEP = 2
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A network, its data and a plane: exponents of two, first and last."""
+
+    problem: MnistParity | CifarAnimals
+    model: str
+    margin: float
+    train_size: int
+    width: int
+    rates: tuple[int, int]
+    batches: tuple[int, int]
+    seeds: int = 3
+    test_size: int = 4096
+    step: int = _STEP
+    coldest: float = 0.0
+    slowest: float = 0.0
+    max_samples: int | None = None
+
+    def _grid(self, **other: Any) -> list[Training]:
+        setting: dict[str, Any] = {
+            "train_size": self.train_size,
+            "margin": self.margin,
+            "model": self.model,
+            "width": self.width,
+            "seeds": self.seeds,
+            "test_size": self.test_size,
+            "max_samples": self.max_samples,
+        }
+        return list(grid(self.problem, **(setting | other)))
+
+    def plane(self) -> list[Training]:
+        """The cells of the plane."""
+        return [
+            training
+            for training in self._grid(
+                lr=powers(*self.rates, self.step), batch=whole_powers(*self.batches, self.step)
+            )
+            if training.temperature >= self.coldest or training.lr >= self.slowest
+        ]
+
+    def curves(
+        self, sizes: Sequence[int], rates: Sequence[float], batches: Sequence[int]
+    ) -> list[Training]:
+        """What is learnt against the batch at fixed learning rates, for several sizes."""
+        return self._grid(train_size=sizes, lr=rates, batch=batches)
+
+    def at(self, **other: Any) -> list[Training]:
+        """Some cells, with other values of parameters."""
+        return self._grid(**other)
+
+
+_FC_PAPER = Setting(
+    MnistParity(), "fc", SMALL_MARGIN, 32768, 128, (-11, 11), (0, 10), 5, 32768, step=1
+)
+_CNN_PAPER = Setting(
+    CifarAnimals(), "mobilenet", SMALL_MARGIN, 16384, 32, (-6, 10), (0, 10), 5, 32768, step=1
+)
+
+
+def fc(scale: Scale) -> Setting:
+    """The fully connected net on parity MNIST at small margin (Fig. 1B)."""
+    if scale == "paper":
+        return _FC_PAPER
+    if scale == "quick":
+        return replace(_FC_PAPER, train_size=256, width=32, rates=(-9, 7), batches=(0, 8), seeds=2,
+                       test_size=1024, step=4, coldest=2.0**-9, slowest=2.0**-5,
+                       max_samples=2**20)  # fmt: skip
+    return replace(_FC_PAPER, train_size=2048, rates=(-11, 7), seeds=3, test_size=4096, step=_STEP,
+                   coldest=2.0**-11, slowest=2.0**-7, max_samples=2**24)  # fmt: skip
+
+
+def fc_large_margin(scale: Scale) -> Setting:
+    """The same at margin 1 (Fig. S5)."""
+    paper = replace(
+        _FC_PAPER, margin=LARGE_MARGIN, train_size=16384, rates=(-5, 7), batches=(0, 12)
+    )
+    if scale == "paper":
+        return paper
+    if scale == "quick":
+        return replace(paper, train_size=128, width=32, rates=(-1, 7), batches=(0, 6), seeds=2,
+                       test_size=1024, step=2, coldest=2.0**-3, slowest=2.0,
+                       max_samples=2**20)  # fmt: skip
+    return replace(paper, train_size=1024, batches=(0, 10), seeds=3, test_size=4096, step=_STEP,
+                   coldest=2.0**-5, slowest=0.5, max_samples=2**24)  # fmt: skip
+
+
+def cnn(scale: Scale) -> Setting:
+    """The convolutional net on CIFAR10 at small margin (Fig. 1C)."""
+    if scale == "paper":
+        return _CNN_PAPER
+    if scale == "quick":
+        return replace(_CNN_PAPER, train_size=64, width=2, rates=(-2, 6), batches=(0, 6), seeds=2,
+                       test_size=256, step=2, coldest=2.0**-2, slowest=0.5,
+                       max_samples=2**17)  # fmt: skip
+    return replace(_CNN_PAPER, train_size=512, width=8, rates=(-6, 8), batches=(0, 8), seeds=3,
+                   test_size=2048, step=_STEP, coldest=2.0**-6, slowest=2.0**-2,
+                   max_samples=2**21)  # fmt: skip
+
+
+def cnn_large_margin(scale: Scale) -> Setting:
+    """The same at margin 1 (Fig. S6)."""
+    paper = replace(_CNN_PAPER, margin=LARGE_MARGIN, rates=(-7, 9), batches=(0, 11))
+    if scale == "paper":
+        return paper
+    if scale == "quick":
+        return replace(paper, train_size=32, width=2, rates=(1, 5), batches=(0, 4), seeds=2,
+                       test_size=256, step=2, max_samples=2**17)  # fmt: skip
+    return replace(paper, train_size=256, width=8, rates=(-3, 5), batches=(0, 8), seeds=3,
+                   test_size=2048, step=_STEP, coldest=2.0**-3, slowest=2.0,
+                   max_samples=2**21)  # fmt: skip

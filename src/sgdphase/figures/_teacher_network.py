@@ -1,0 +1,67 @@
+"""A fully connected net on the perceptron's task, at one batch and many temperatures (SI 3.B).
+
+Its amplification `Lambda` tells how much more its first layer sees of `x1`, which decides the
+label, than of any other direction. For random weights of `n` neurons it is 1, up to a deviation of
+`1/sqrt(2 n)`: 0.06 at width 128.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from sgdphase.figures._fitted import fitted
+from sgdphase.figures._frame import Scale
+from sgdphase.figures._networks import SMALL_MARGIN
+from sgdphase.figures._runs import FloatArray, Runs
+from sgdphase.figures._scaling import powers
+from sgdphase.problems import TeacherTask
+from sgdphase.records import Training
+from sgdphase.sweep import grid
+
+BATCH, CHI = 16, 1.0
+TITLE = r"fully connected, teacher task, $\chi=1$, $\kappa=2^{-15}$, $B=16$"
+
+# Above it a net counts as adapted: four deviations of a random one.
+ADAPTED = 1.25
+
+
+def plan(scale: Scale) -> Sequence[Training]:
+    quick, paper = scale == "quick", scale == "paper"
+    return grid(
+        TeacherTask(dim=16 if quick else 128, chi=CHI),
+        model="fc",
+        width=32 if quick else 128,
+        train_size=256 if quick else 8192 if paper else 4096,
+        margin=SMALL_MARGIN,
+        batch=BATCH,
+        temperature=powers(-7, 5, 2 if quick else 1),
+        seeds=2 if quick else 5 if paper else 3,
+        test_size=1024 if quick else 32768 if paper else 8192,
+        max_samples=2**18 if quick else None if paper else 2**24,
+    )
+
+
+def by_temperature(runs: Runs, observable: str) -> tuple[FloatArray, FloatArray]:
+    """An observable `[n, seeds]` at the temperatures `[n]`, NaN where a training did not end."""
+    lr, y = fitted(runs).curve("lr", observable)
+    return lr / BATCH, y
+
+
+def first_crossing(x: FloatArray, y: FloatArray, level: float) -> float:
+    """Where `y` first rises above a level, between points by straight lines in logarithms.
+
+    NaN where it does not, or starts above; `y` above 0, and what is NaN is left out.
+
+    >>> first_crossing(np.array([1.0, 4.0]), np.array([1.0, 16.0]), 4.0)
+    2.0
+    """
+    there = y > 0
+    log_x, log_y = np.log(x[there]), np.log(y[there] / level)
+    after = int(np.argmax(log_y > 0)) if (log_y > 0).any() else 0
+    if after == 0:
+        return float("nan")
+    before = after - 1
+    share = -log_y[before] / (log_y[after] - log_y[before])
+    return float(np.exp(log_x[before] + share * (log_x[after] - log_x[before])))

@@ -1,0 +1,90 @@
+"""Fig. S4A: test error and amplification of a network against `T`, on the perceptron's task."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from sgdphase.figures._along import mean
+from sgdphase.figures._claims import Claim, above, below, equal
+from sgdphase.figures._frame import Figure, Scale
+from sgdphase.figures._left_out import write_left_out
+from sgdphase.figures._runs import FloatArray, Runs
+from sgdphase.figures._scaling import inset, spread
+from sgdphase.figures._style import BLUE, GREY, ORANGE, new_figure
+from sgdphase.figures._teacher_network import (
+    ADAPTED,
+    TITLE,
+    by_temperature,
+    first_crossing,
+    plan,
+)
+
+# The error has fallen when it is below its value at the lowest T by the factor that makes a net
+# adapted.
+FALLEN = 1 / ADAPTED
+
+
+def draw(runs: Runs, scale: Scale) -> Any:
+    figure, axes = new_figure(size=(5.4, 4.2))
+    small = inset(axes, (0.13, 0.13, 0.42, 0.42), xlabel="$T$", ylabel=r"$\Lambda$")
+    for panel, name, color in ((axes, "test_error", BLUE), (small, "amplification", ORANGE)):
+        temperature, y = by_temperature(runs, name)
+        there = (y > 0).any(axis=1)
+        centre, error = spread(y[there])
+        panel.errorbar(temperature[there], centre, error, color=color, marker="o", markersize=4)
+        lost = temperature[np.isnan(y).any(axis=1)]
+        panel.plot(lost, np.full(lost.size, 0.02), "k.", transform=panel.get_xaxis_transform())
+    small.axhline(ADAPTED, color=GREY, linestyle=":", linewidth=1)
+    start = float(np.mean(_crossings(runs)[0]))
+    for panel in (axes, small):
+        panel.axvline(start, color=GREY, linestyle=":", linewidth=1, zorder=0)
+    axes.set(xscale="log", yscale="log", xlabel=r"$T=\eta/B$", ylabel="test error")
+    axes.set_title(TITLE, fontsize="medium")
+    write_left_out(figure, plan(scale), plan("paper"))
+    return figure
+
+
+def claims(runs: Runs, scale: Scale) -> list[Claim]:
+    temperature, factor = by_temperature(runs, "amplification")
+    _, error = by_temperature(runs, "test_error")
+    hottest = int(np.flatnonzero(np.isfinite(factor).all(axis=1))[-1])
+    adapts, falls = _crossings(runs)
+    at = f"at the largest T that fits ({temperature[hottest]:g})"
+    return [
+        above("figS4a.1a", f"Lambda > 1 above a threshold T: Lambda {at}", mean(factor[hottest]),
+              ADAPTED, "four deviations of the Lambda of a random net of width 128 from 1"),
+        equal("figS4a.1b", f"and not below it: Lambda at the lowest T ({temperature[0]:g})",
+              mean(factor[0]), 1, ADAPTED - 1, "the same deviations"),
+        below("figS4a.2a", f"the error falls above a threshold T: error {at} over that at the "
+              "lowest", mean(error[hottest] / error[0]), FALLEN,
+              "by the factor that Lambda has at its threshold"),
+        equal("figS4a.2b", "it starts falling where Lambda starts growing: log2 of the T where "
+              f"the error is {FALLEN:g} of its value at the lowest T, over the T where Lambda is "
+              f"{ADAPTED:g} of its own", mean(np.log2(falls / adapts)), 0, 2,
+              "within a factor of 4 in T, of the 2^12 that are scanned"),
+    ]  # fmt: skip
+
+
+def _crossings(runs: Runs) -> tuple[FloatArray, FloatArray]:
+    """The temperatures at which each net adapts, and at which its error falls.
+
+    Each seed is compared with itself at the lowest temperature, where its weights are nearly those
+    it started from.
+    """
+    temperature, factor = by_temperature(runs, "amplification")
+    _, error = by_temperature(runs, "test_error")
+    adapts = [first_crossing(temperature, y / y[0], ADAPTED) for y in factor.T]
+    falls = [first_crossing(temperature, y[0] / y, ADAPTED) for y in error.T]
+    return np.array(adapts), np.array(falls)
+
+
+FIGURE = Figure(
+    "figS4a",
+    "test error of a fully connected net on the perceptron's task against T; inset: amplification "
+    "of the informative direction",
+    plan,
+    draw,
+    claims,
+)

@@ -1,0 +1,15 @@
+"""Networks in PyTorch: architectures, training to zero hinge loss, observables."""
+
+from sgdphase.errors import InputError
+
+try:
+    import torch  # noqa: F401
+except ModuleNotFoundError:
+    raise InputError("networks need PyTorch: pip install 'sgdphase[networks]'") from None
+
+from sgdphase.networks.cost import expected_seconds
+from sgdphase.networks.fc import FullyConnected
+from sgdphase.networks.mobilenet import MobileNet
+from sgdphase.networks.train import Points, fit, train
+
+__all__ = ["FullyConnected", "MobileNet", "Points", "expected_seconds", "fit", "train"]

@@ -1,0 +1,53 @@
+"""A network, the points it is to fit, and their margins.
+
+The predictor is `F(x) = f(w, x) - f(w0, x)`, zero at the start; `f(w0, x)` is computed once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from torch.nn import Module
+
+from sgdphase.networks.losses import margins
+
+# Points at a time in an evaluation: enough to keep a core busy, small enough for its cache.
+_CHUNK = 512
+
+
+@dataclass(frozen=True, eq=False)
+class Fitting:
+    """The module (changed in place by training) and its training points with `f(w0, x)`."""
+
+    module: Module
+    x: Tensor
+    y: Tensor
+    at_start: Tensor
+    parameters: tuple[Tensor, ...]
+
+    @classmethod
+    def of(cls, module: Module, x: Tensor, y: Tensor) -> Fitting:
+        """The module as it is now is the start `w0`."""
+        trained = tuple(p for p in module.parameters() if p.requires_grad)
+        return cls(module, x, y, outputs(module, x), trained)
+
+    def margins(self, points: Tensor | None = None) -> Tensor:
+        """`z` of some training points, or of all, without a gradient."""
+        if points is None:
+            return margins(outputs(self.module, self.x) - self.at_start, self.y)
+        found = outputs(self.module, self.x[points])
+        return margins(found - self.at_start[points], self.y[points])
+
+    def margins_with_gradient(self, points: Tensor) -> Tensor:
+        """The same, to be differentiated."""
+        return margins(self.module(self.x[points]) - self.at_start[points], self.y[points])
+
+
+def outputs(module: Module, x: Tensor) -> Tensor:
+    """`f(w, x)` without a gradient, in chunks."""
+    with torch.no_grad():
+        if len(x) <= _CHUNK:
+            return module(x)  # type: ignore[no-any-return]
+        return torch.cat([module(part) for part in torch.split(x, _CHUNK)])

@@ -1,0 +1,64 @@
+"""Losses of the margin `z` of a point, in units of the margin `kappa` that is asked for.
+
+With one output `z = y F`; with several, `F` of the true class minus the largest of the others. All
+are written as `kappa l(z / kappa)`, where `l` has slope -1 far below the margin, but for those that
+are quadratic there:
+
+- hinge: `(1 - u)+`
+- quadratic hinge: `(1 - u)+^2 / 2`
+- smooth hinge: `(1 - u)+^2 / 2` above 0 and `1/2 - u` below
+- square: `(1 - u)^2 / 2`
+- logistic: `log(1 + exp(-u))`
+
+The hinge loss is exactly 0 when every point has `z >= kappa`, and that ends a training. The others
+reach their minimum in infinite time only; there a training is stopped early, at `z >= kappa / 2`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+
+@dataclass(frozen=True)
+class Loss:
+    """`value(u)` at `u = z / kappa`; a point is fitted at `u >= goal`.
+
+    If `vanishes`, fitted points have no gradient, and a batch of such points changes nothing.
+    """
+
+    value: Callable[[Tensor], Tensor]
+    goal: float = 0.5
+    vanishes: bool = False
+
+
+def _smooth_hinge(u: Tensor) -> Tensor:
+    slack = functional.relu(1 - u)
+    return torch.where(u > 0, 0.5 * slack * slack, 0.5 - u)
+
+
+LOSSES = {
+    "hinge": Loss(lambda u: functional.relu(1 - u), goal=1.0, vanishes=True),
+    "quadratic-hinge": Loss(lambda u: 0.5 * functional.relu(1 - u) ** 2),
+    "smooth-hinge": Loss(_smooth_hinge),
+    "square": Loss(lambda u: 0.5 * (1 - u) ** 2),
+    "logistic": Loss(lambda u: functional.softplus(-u)),
+}
+
+
+def margins(F: Tensor, y: Tensor) -> Tensor:
+    """`z` of each point: labels are +-1 for one output, numbers of classes for several.
+
+    >>> F, y = torch.tensor([[1.0, 3.0, 0.0], [2.0, 5.0, 4.0]]), torch.tensor([1, 0])
+    >>> margins(F, y).tolist()
+    [2.0, -3.0]
+    """
+    if F.ndim == 1:
+        return y * F
+    true = F.gather(1, y[:, None])
+    others = F.scatter(1, y[:, None], -torch.inf)
+    return true[:, 0] - others.amax(dim=1)
