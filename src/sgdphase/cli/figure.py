@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from sgdphase.cli._networks import DataDir, set_up
 from sgdphase.cli._options import JSON
 from sgdphase.cli._output import print_json, print_table
 from sgdphase.errors import InputError
@@ -35,6 +36,7 @@ def figure(
     dask: Annotated[
         str | None, typer.Option(metavar="ADDRESS", help="Run on the Dask cluster at ADDRESS.")
     ] = None,
+    data_dir: DataDir = None,
     list_all: Annotated[
         bool, typer.Option("--list", help="Say what there is, and what it costs.")
     ] = False,
@@ -54,16 +56,24 @@ def figure(
         return
     if not names:
         raise InputError(f"no figure given; there are {', '.join(FIGURES)}, and all")
+    set_up(data_dir, None)
     ledger: list[dict[str, Any]] = []
     for each in chosen(names):
-        found = make(
-            each,
-            scale,
-            opened,
-            out,
-            workers=DaskWorkers(dask) if dask else workers,
-            progress=progress_on(),
-        )
+        try:
+            found = make(
+                each,
+                scale,
+                opened,
+                out,
+                workers=DaskWorkers(dask) if dask else workers,
+                progress=progress_on(),
+            )
+        except InputError as error:
+            # All that can be made here: without PyTorch or images, those of the perceptron.
+            if "all" not in names:
+                raise
+            typer.echo(f"sgdphase: {each.name} is left out: {error}", err=True)
+            continue
         ledger += [claim.as_dict() | {"figure": each.name, "scale": scale} for claim in found]
         if not json:
             _print_claims([claim.as_dict() for claim in found], f"{each.name} ({scale})")
@@ -118,11 +128,15 @@ def _list(store: Store, json: bool) -> None:
 
 
 def _costs(each: Figure, store: Store) -> dict[str, Any]:
-    return {"name": each.name, "shows": each.shows} | {
-        scale: cost(each, scale, store) for scale in SCALES
-    }
+    row: dict[str, Any] = {"name": each.name, "shows": each.shows}
+    try:
+        return row | {scale: cost(each, scale, store) for scale in SCALES}
+    except InputError as error:  # an extra is missing
+        return row | dict.fromkeys(SCALES, str(error))
 
 
 def _words(one: Any) -> str:
+    if isinstance(one, str):
+        return one
     left = f", {duration(one.seconds)}" if one.seconds else ""
     return f"{one.done}/{one.trainings}{left}"

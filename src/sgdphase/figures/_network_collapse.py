@@ -117,7 +117,9 @@ class Batches:
 
 def draw_curves(axes: Any, runs: Runs, learnt: Learnt, exponent: float) -> None:
     """Means over seeds with their errors; a black dot where a training did not end."""
-    small = inset(axes, (0.6, 0.6, 0.39, 0.39), xlabel="$B$", ylabel=learnt.letters.split()[0])
+    small = inset(
+        axes, (0.6, 0.6, 0.39, 0.39), xlabel="$B$", ylabel=learnt.observable.replace("_", " ")
+    )
     sizes, rates = runs.values("train_size"), runs.values("lr")
     for size, color in zip(sizes, shades(len(sizes)), strict=True):
         for rate, marker in zip(rates, MARKERS, strict=False):
@@ -134,8 +136,8 @@ def draw_curves(axes: Any, runs: Runs, learnt: Learnt, exponent: float) -> None:
     for rate, marker in zip(rates, MARKERS, strict=False):
         axes.plot([], [], marker, color="0.4", markersize=4, label=rf"$\eta={rate:g}$",
                   fillstyle="none")  # fmt: skip
+    axes.set_xscale("log", base=2)
     axes.set(
-        xscale="log",
         yscale="log",
         xlabel=rf"$B/P^{{{exponent:g}}}$",
         ylabel=learnt.rescaled,

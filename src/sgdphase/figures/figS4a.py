@@ -40,6 +40,7 @@ def draw(runs: Runs, scale: Scale) -> Any:
     start = float(np.mean(_crossings(runs)[0]))
     for panel in (axes, small):
         panel.axvline(start, color=GREY, linestyle=":", linewidth=1, zorder=0)
+    small.set_yscale("log", base=2)
     axes.set(xscale="log", yscale="log", xlabel=r"$T=\eta/B$", ylabel="test error")
     axes.set_title(TITLE, fontsize="medium")
     write_left_out(figure, plan(scale), plan("paper"))

@@ -36,7 +36,6 @@ def draw(runs: Runs, scale: Scale) -> Any:
     axes.set(xscale="log", xlabel=r"amplification $\Lambda$", ylabel="test error")
     _draw_line(axes, factor, error)
     axes.set_title(TITLE, fontsize="medium")
-    axes.legend(loc="upper right")
     write_left_out(figure, plan(scale), plan("paper"))
     return figure
 
@@ -49,6 +48,7 @@ def _draw_line(axes: Any, factor: FloatArray, error: FloatArray) -> None:
     ends = np.array([ADAPTED, factor[there].max()])
     label = rf"line in $\log\Lambda$ above {ADAPTED:g}"
     axes.plot(ends, line(np.log(ends)), "k--", linewidth=1, label=label)
+    axes.legend(loc="upper right")
 
 
 def claims(runs: Runs, scale: Scale) -> list[Claim]:

@@ -37,6 +37,8 @@ _LATEST = 0.1
 # Two passes, the second over the active points only, beat one pass with a gradient over the whole
 # batch (a gradient costs twice the pass) while fewer than this part of the points is active.
 _FEW = 0.6
+# Points at a time where a gradient over all of them is taken.
+_CHUNK = 512
 # Active batches are this close when nearly all of them are.
 _OFTEN = 1.5
 
@@ -111,6 +113,8 @@ def descend(fitting: Fitting, training: Training, state: State, watch: Watch) ->
             if jump is None:
                 return _checked("fitted", fitting)
             _go(fitting, training, state, watch, jump)
+            if jump.loss is not None and _is_dead(fitting, training, loss, state):
+                break
             state.seconds = monotonic() - started
             watch.pause(state)
         # Decay moves the weights for ever: what is fitted now need not stay so.
@@ -139,6 +143,27 @@ def _go(fitting: Fitting, training: Training, state: State, watch: Watch, jump: 
         state.changed = state.step
     if state.step >= watch.next:
         watch.look(state.step)
+
+
+def _is_dead(fitting: Fitting, training: Training, loss: Loss, state: State) -> bool:
+    """Whether no step will ever change a weight, though points are unfitted.
+
+    Large steps can drive all neurons of a layer to where they have no slope. It is asked for when
+    as many points as there are have passed without a change.
+    """
+    if (state.step - state.changed) * training.batch < training.train_size:
+        return False
+    if training.dynamics != "sgd" or not loss.vanishes:
+        return False
+    active = _below(fitting.margins(), loss.goal * training.margin).nonzero()[:, 0]
+    if not len(active):
+        return False
+    total = torch.zeros(())
+    for some in torch.split(active, _CHUNK):
+        z = fitting.margins_with_gradient(some)
+        parts = torch.autograd.grad(z.sum(), fitting.parameters, materialize_grads=True)
+        total = total + sum(part.abs().sum().cpu() for part in parts)
+    return float(total) == 0.0
 
 
 def _skip(fitting: Fitting, training: Training, loss: Loss, state: State) -> _Jump | None:
