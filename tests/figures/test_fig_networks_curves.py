@@ -13,6 +13,7 @@ from sgdphase.figures._fitted import fitted
 from sgdphase.figures._left_out import left_out
 from sgdphase.figures._network_collapse import curves
 from sgdphase.figures._runs import Runs
+from sgdphase.figures._style import save
 from sgdphase.figures._teacher_network import first_crossing
 from sgdphase.records import Outcome
 from sgdphase.sweep import Run
@@ -31,7 +32,7 @@ by_module = pytest.mark.parametrize("module", COLLAPSES, ids=lambda m: m.FIGURE.
 
 def runs_of(figure, scale, outcome):
     """The runs of a plan, with outcomes made by a function of the training."""
-    return Runs(tuple(Run(training, outcome(training)) for training in figure.plan(scale)))
+    return Runs(tuple(Run(training, outcome(training), 0.0) for training in figure.plan(scale)))
 
 
 def noise(training, width):
@@ -119,15 +120,13 @@ def test_what_did_not_end_is_missing():
     runs = fitted(runs_of(fig4b.FIGURE, "laptop", outcome))
     for curve in curves(runs, fig4b.BATCHES.learnt):
         assert np.isnan(curve.y[0]).all()
-        assert curve.y[1:] == pytest.approx(
-            1 + 4 / np.broadcast_to(curve.x[1:, None], (len(curve.x) - 1, 3))
-        )
+        np.testing.assert_allclose(curve.y[1:], np.outer(1 + 4 / curve.x[1:], np.ones(3)))
 
 
 def test_a_diverged_training_may_lack_numbers():
     trainings = figS4a.FIGURE.plan("quick")[:2]
     outcomes = (ended(amplification=2.0), ended("diverged"))
-    runs = fitted(Runs(tuple(map(Run, trainings, outcomes))))
+    runs = fitted(Runs(tuple(map(Run, trainings, outcomes, (0.0, 0.0)))))
     assert np.isnan(runs.runs[1].outcome.amplification)
     assert runs.runs[0].outcome.amplification == 2
 
@@ -164,9 +163,7 @@ def trained(figure, parts):
 def test_small_batches_grow_and_large_ones_jump(parts, expected):
     figure = fig3.FIGURE_INSET
     found = verdicts(figure, trained(figure, parts), "laptop")
-    assert tuple(found.items()) == tuple(
-        zip(("fig3-inset.1a", "fig3-inset.1b"), expected, strict=True)
-    )
+    assert found == dict(zip(("fig3-inset.1a", "fig3-inset.1b"), expected, strict=True))
 
 
 @pytest.mark.parametrize(
@@ -179,7 +176,7 @@ def test_small_batches_grow_and_large_ones_jump(parts, expected):
 )
 def test_inflation_is_slow_at_all_batches(parts, expected):
     found = verdicts(figS7a.FIGURE, trained(figS7a.FIGURE, parts), "laptop")
-    assert tuple(found.items()) == tuple(zip(("figS7a.1a", "figS7a.1b"), expected, strict=True))
+    assert found == dict(zip(("figS7a.1a", "figS7a.1b"), expected, strict=True))
 
 
 def test_numbers_along_the_way():
@@ -250,10 +247,8 @@ def test_bend_of_a_power_law():
 
 def test_first_crossing():
     x = np.array([1.0, 2.0, 4.0, 8.0])
-    assert first_crossing(x, np.array([1.0, 2.0, 1.0, 8.0]), math.sqrt(2)) == pytest.approx(
-        math.sqrt(2)
-    )
-    assert first_crossing(x, np.array([1.0, np.nan, 4.0, 8.0]), 2.0) == pytest.approx(2)
+    assert first_crossing(x, np.array([0.0, 4.0, 1.0, 8.0]), 2.0) == pytest.approx(math.sqrt(2))
+    assert first_crossing(x, np.array([0.0, 1.0, 1.0, 4.0]), 1.0) == pytest.approx(4)
     assert np.isnan(first_crossing(x, np.ones(4), 2.0))
     assert np.isnan(first_crossing(x, 3 * np.ones(4), 2.0))
 
@@ -266,22 +261,23 @@ def test_what_was_left_out(figure):
     assert "width" in left_out(quick, paper)
 
 
-@pytest.mark.parametrize("figure", [*(module.FIGURE for module in COLLAPSES)], ids=lambda f: f.name)
-def test_pictures_of_collapses(figure, tmp_path):
-    module = next(module for module in COLLAPSES if module.FIGURE is figure)
-    runs = planted(module, 0.3, "quick").runs
-    lost = Run(runs[0].training, ended("diverged"))
-    figure.draw(Runs((lost, *runs[1:])), "quick").savefig(tmp_path / "out.png")
+@by_module
+def test_pictures_of_collapses(module, tmp_path):
+    first, *others = planted(module, 0.3, "quick").runs
+    runs = Runs((Run(first.training, ended("diverged"), 0.0), *others))
+    save(module.FIGURE.draw(runs, "quick"), tmp_path / "out.png")
 
 
-def test_pictures_in_time_and_temperature(tmp_path):
-    parts = {fig3.FIGURE_INSET: fig3, figS7a.FIGURE: figS7a}
-    for figure in parts:
-        runs = trained(figure, lambda batch: SLOW).runs
-        lost = [Run(run.training, ended("budget", 2, along((0.1, -0.1), 1.0), alignment=1.0))
-                for run in runs[:1]]  # fmt: skip
-        figure.draw(Runs((*lost, *runs[1:])), "laptop").savefig(tmp_path / "out.png")
-    for figure in (figS4a.FIGURE, figS4b.FIGURE):
-        runs = adapting(figure, grows, line).runs
-        lost = Run(runs[-1].training, ended("diverged"))
-        figure.draw(Runs((*runs[:-1], lost)), "laptop").savefig(tmp_path / "out.png")
+@pytest.mark.parametrize("figure", [fig3.FIGURE_INSET, figS7a.FIGURE], ids=lambda f: f.name)
+def test_pictures_in_time(figure, tmp_path):
+    first, *others = trained(figure, lambda batch: SLOW).runs
+    lost = ended("budget", 2, along((0.1, -0.1), 1.0), alignment=1.0)
+    runs = Runs((Run(first.training, lost, 0.0), *others))
+    save(figure.draw(runs, "laptop"), tmp_path / "out.png")
+
+
+@pytest.mark.parametrize("figure", [figS4a.FIGURE, figS4b.FIGURE], ids=lambda f: f.name)
+def test_pictures_in_temperature(figure, tmp_path):
+    *others, last = adapting(figure, grows, line).runs
+    runs = Runs((*others, Run(last.training, ended("diverged"), 0.0)))
+    save(figure.draw(runs, "laptop"), tmp_path / "out.png")

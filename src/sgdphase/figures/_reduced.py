@@ -49,7 +49,7 @@ def reductions(of: Callable[[Scale], Setting], scale: Scale = "laptop") -> str:
     if here.coldest > 0:
         limits = f"T < {power_of_two(here.coldest)} and eta < {power_of_two(here.slowest)}"
         parts.append(f"without the cells of {limits}")
-    return f"At {scale} scale: {', '.join(parts)}."
+    return f"At {scale} scale: {', '.join(parts)}. {here.remark}".strip()
 
 
 def _range(exponents: tuple[int, int]) -> str:

@@ -51,18 +51,16 @@ def by_temperature(runs: Runs, observable: str) -> tuple[FloatArray, FloatArray]
 
 
 def first_crossing(x: FloatArray, y: FloatArray, level: float) -> float:
-    """Where `y` first rises above a level, between points by straight lines in logarithms.
+    """Where `y` first rises above a level, between points by straight lines in `log x`.
 
-    NaN where it does not, or starts above; `y` above 0, and what is NaN is left out.
+    NaN where it does not, or starts above.
 
-    >>> first_crossing(np.array([1.0, 4.0]), np.array([1.0, 16.0]), 4.0)
+    >>> first_crossing(np.array([1.0, 4.0]), np.array([0.0, 2.0]), 1.0)
     2.0
     """
-    there = y > 0
-    log_x, log_y = np.log(x[there]), np.log(y[there] / level)
-    after = int(np.argmax(log_y > 0)) if (log_y > 0).any() else 0
+    after = int(np.argmax(y > level))
     if after == 0:
         return float("nan")
     before = after - 1
-    share = -log_y[before] / (log_y[after] - log_y[before])
-    return float(np.exp(log_x[before] + share * (log_x[after] - log_x[before])))
+    share = (level - y[before]) / (y[after] - y[before])
+    return float(x[before] * (x[after] / x[before]) ** share)

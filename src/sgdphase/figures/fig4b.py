@@ -11,7 +11,7 @@ BATCHES = Batches(
     setting=fc,
     ranges={
         "quick": Range((6, 8), (2, 2), (0, 6), step=2),
-        "laptop": Range((9, 13), (1, 3), (0, 10)),
+        "laptop": Range((9, 12), (1, 3), (0, 10)),
         "paper": Range((10, 15), (1, 5), (0, 12)),
     },
     learnt=ALIGNMENT,

@@ -62,8 +62,8 @@ def claims(runs: Runs, scale: Scale) -> list[Claim]:
               "lowest", mean(error[hottest] / error[0]), FALLEN,
               "by the factor that Lambda has at its threshold"),
         equal("figS4a.2b", "it starts falling where Lambda starts growing: log2 of the T where "
-              f"the error is {FALLEN:g} of its value at the lowest T, over the T where Lambda is "
-              f"{ADAPTED:g} of its own", mean(np.log2(falls / adapts)), 0, 2,
+              "the error has made a quarter of its whole fall, over the T where log Lambda has "
+              "made a quarter of its whole growth", mean(np.log2(falls / adapts)), 0, 2,
               "within a factor of 4 in T, of the 2^12 that are scanned"),
     ]  # fmt: skip
 
@@ -72,13 +72,22 @@ def _crossings(runs: Runs) -> tuple[FloatArray, FloatArray]:
     """The temperatures at which each net adapts, and at which its error falls.
 
     Each seed is compared with itself at the lowest temperature, where its weights are nearly those
-    it started from.
+    it started from. A fixed factor of both would not do: it is reached at different temperatures
+    if the error falls slowly with `log Lambda`.
     """
     temperature, factor = by_temperature(runs, "amplification")
     _, error = by_temperature(runs, "test_error")
-    adapts = [first_crossing(temperature, y / y[0], ADAPTED) for y in factor.T]
-    falls = [first_crossing(temperature, y[0] / y, ADAPTED) for y in error.T]
+    adapts = [_quarter(temperature, np.log(y / y[0])) for y in factor.T]
+    falls = [_quarter(temperature, y[0] - y) for y in error.T]
     return np.array(adapts), np.array(falls)
+
+
+def _quarter(temperature: FloatArray, rise: FloatArray) -> float:
+    """Where a rise from 0 first is a quarter of its largest; NaN if there is none."""
+    there = np.isfinite(rise)
+    if not there.any():
+        return float("nan")
+    return first_crossing(temperature[there], rise[there], float(rise[there].max()) / 4)
 
 
 FIGURE = Figure(
@@ -88,4 +97,9 @@ FIGURE = Figure(
     plan,
     draw,
     claims,
+    remark=(
+        "The first rule of 2b (a fixed factor in both) depended on the slope of the error in log "
+        "Lambda, as planted runs showed; it was changed when quick scale had been seen, and "
+        "laptop not. At laptop scale the claim holds by either."
+    ),
 )

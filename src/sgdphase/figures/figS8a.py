@@ -11,7 +11,7 @@ BATCHES = Batches(
     setting=cnn,
     ranges={
         "quick": Range((4, 6), (2, 2), (0, 4), step=2),
-        "laptop": Range((7, 10), (4, 4), (0, 9)),
+        "laptop": Range((7, 9), (4, 4), (0, 9)),
         "paper": Range((10, 14), (5, 5), (0, 10)),
     },
     learnt=ALIGNMENT,

@@ -11,7 +11,7 @@ BATCHES = Batches(
     setting=cnn_large_margin,
     ranges={
         "quick": Range((4, 5), (0, 0), (2, 4)),
-        "laptop": Range((6, 9), (0, 0), (0, 8)),
+        "laptop": Range((6, 8), (0, 0), (0, 8)),
         "paper": Range((10, 14), (0, 0), (0, 11)),
     },
     learnt=WEIGHT_CHANGE,

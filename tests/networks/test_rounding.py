@@ -1,0 +1,48 @@
+"""Trainings that single precision, or a dead network, would keep from ending."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from sgdphase.networks.descent import State, Watch, descend
+from sgdphase.networks.fitting import Fitting
+from sgdphase.problems import TeacherTask
+from sgdphase.records import Training
+
+
+class Linear(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.w = nn.Parameter(torch.ones(1))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x[:, 0] * self.w
+
+
+class Dead(Linear):
+    """Its neuron is off for every input."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        return torch.relu(-1.0 - self.w * x[:, 0] ** 2)
+
+
+def _descend(module: nn.Module, watch: Watch, **budget: int) -> tuple[str, State]:
+    training = Training(
+        TeacherTask(dim=2), train_size=8, lr=2.0**-26, batch=8, margin=1.0, model="fc", **budget
+    )
+    fitting, state = Fitting.of(module, torch.ones(8, 2), torch.ones(8)), State()
+    return descend(fitting, training, state, watch), state
+
+
+def test_steps_below_the_last_digit_of_a_weight_add_up(silent: Watch) -> None:
+    """Near 1 a single-precision weight takes steps of 2^-23; 64 of 2^-26 are 2^-20."""
+    module = Linear()
+    ending, state = _descend(module, silent, max_steps=64)
+    assert (ending, state.changed) == ("budget", 64)
+    assert module.w.item() == 1 + 2.0**-20
+
+
+def test_a_dead_network_ends_without_a_budget(silent: Watch) -> None:
+    ending, state = _descend(Dead(), silent)
+    assert (ending, state.changed) == ("budget", 0)
