@@ -11,8 +11,9 @@ import pytest
 
 from sgdphase.figures import fig1b, fig1c, figS3a, figS3b, figS5, figS6
 from sgdphase.figures._frame import SCALES, Figure, Scale
+from sgdphase.figures._left_out import left_out
 from sgdphase.figures._networks import cnn, fc
-from sgdphase.figures._reduced import reductions
+from sgdphase.figures._plane_in_words import omissions
 from sgdphase.figures._runs import Runs
 from sgdphase.figures._style import save
 from sgdphase.records import Outcome, Training
@@ -155,8 +156,9 @@ def test_plans_grow_and_are_shared() -> None:
             assert all(keys[f"fig{of}a"] == keys[f"fig{of}{letter}"] for letter in "bcd")
 
 
-def test_reductions_are_said() -> None:
-    said = reductions(fc)
-    assert "P = 2048 instead of 32768" in said and "every second power of two" in said
-    assert "width" not in said
-    assert "width 8 instead of 32" in reductions(cnn)
+def test_what_was_reduced_is_said() -> None:
+    said = left_out(cnn("laptop").plane(), cnn("paper").plane())
+    assert "P 2^9 (paper scale 2^14)" in said and "width 8 (paper scale 32)" in said
+    assert "The cells of T < 2^-6 and eta < 2^-2 are left out." in omissions(cnn("laptop"))
+    assert left_out(fc("paper").plane(), fc("paper").plane()) == "at paper scale"
+    assert omissions(fc("paper")) == ""

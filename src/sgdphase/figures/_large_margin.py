@@ -14,10 +14,11 @@ from sgdphase.diagram.draw import draw_lines, draw_names, draw_plane
 from sgdphase.figures._claims import Claim
 from sgdphase.figures._error_regimes import complete, lowest
 from sgdphase.figures._frame import Figure, Scale
+from sgdphase.figures._left_out import write_left_out
 from sgdphase.figures._networks import Setting
 from sgdphase.figures._phase import growth_claim
 from sgdphase.figures._plane import regions
-from sgdphase.figures._reduced import reductions, title
+from sgdphase.figures._plane_in_words import omissions, title
 from sgdphase.figures._runs import Runs
 from sgdphase.figures._style import new_figure
 from sgdphase.figures._weight_lines import by_weight_change, line_claims
@@ -66,6 +67,7 @@ def _figure(
     def draw(runs: Runs, scale: Scale) -> Any:
         picture = draw_panel(runs, by_weight_change(runs, factor), observable, label)
         picture.axes[0].set_title(title(at(scale)), fontsize=10)
+        write_left_out(picture, at(scale).plane(), at("paper").plane())
         return picture
 
     def claims(runs: Runs, scale: Scale) -> list[Claim]:
@@ -79,7 +81,7 @@ def _figure(
         lambda scale: at(scale).plane(),
         draw,
         claims,
-        remark=reductions(at),
+        remark=omissions(at("laptop")),
     )
 
 

@@ -14,9 +14,10 @@ from sgdphase.diagram import phase_diagram, plane_from_table
 from sgdphase.figures import _phase
 from sgdphase.figures._claims import Claim
 from sgdphase.figures._frame import Figure, Scale
+from sgdphase.figures._left_out import write_left_out
 from sgdphase.figures._networks import Setting
 from sgdphase.figures._plane import regions
-from sgdphase.figures._reduced import reductions, title
+from sgdphase.figures._plane_in_words import omissions, title
 from sgdphase.figures._runs import Runs
 from sgdphase.figures._scaling import power_of_two, shades, spread
 from sgdphase.figures._style import new_figure
@@ -30,6 +31,7 @@ def phase_figure(name: str, of: str, at: At) -> Figure:
     def draw(runs: Runs, scale: Scale) -> Any:
         picture = _phase.draw(runs)
         picture.suptitle(title(at(scale)), fontsize=10)
+        write_left_out(picture, at(scale).plane(), at("paper").plane())
         return picture
 
     return Figure(
@@ -38,19 +40,25 @@ def phase_figure(name: str, of: str, at: At) -> Figure:
         lambda scale: at(scale).plane(),
         draw,
         lambda runs, _: _phase.claims(name, runs),
-        remark=reductions(at),
+        remark=omissions(at("laptop")),
     )
 
 
 def kernel_figure(name: str, of: str, at: At) -> Figure:
     """The relative change of the neural tangent kernel against T, a curve for each batch."""
+
+    def draw(runs: Runs, scale: Scale) -> Any:
+        picture = draw_kernel(runs, title(at(scale)))
+        write_left_out(picture, at(scale).plane(), at("paper").plane())
+        return picture
+
     return Figure(
         name,
         f"relative change of the neural tangent kernel of {of} against T = eta/B",
         lambda scale: at(scale).plane(),
-        lambda runs, scale: draw_kernel(runs, title(at(scale))),
+        draw,
         lambda runs, _: kernel_claims(name, runs),
-        remark=reductions(at),
+        remark=omissions(at("laptop")),
     )
 
 

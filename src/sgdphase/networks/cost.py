@@ -23,7 +23,8 @@ _GD_MARGIN, _GD_LIMIT = 2e6, 4e3
 def expected_seconds(training: Training) -> float:
     """Seconds on one core."""
     size, batch = training.train_size, training.batch
-    descent = min(_GD_MARGIN * training.margin, _GD_LIMIT) * (size / 2048) ** 1.5 / training.lr
+    longest = min(_GD_MARGIN * training.margin, _GD_LIMIT)
+    descent = longest * math.pow(size / 2048, 1.5) / training.lr
     steps = max(_SAMPLES * size / batch, _BATCHES, descent)
     steps = min(steps, float(training.step_limit))
     # Small batches are seen one by one where they are active.
