@@ -28,8 +28,14 @@ SHAPES: dict[str, dict[str, Any]] = {
 LOSSES = ("hinge", "quadratic-hinge", "smooth-hinge", "square", "logistic")
 SAMPLERS = ("fresh", "epoch")
 DYNAMICS = ("sgd", "unfitted", "gaussian")
-_NETWORK = {"loss": LOSSES, "sampler": SAMPLERS, "dynamics": DYNAMICS}
-_CHOICES: dict[str, dict[str, tuple[str, ...]]] = {
+ACTIVATIONS = ("relu", "gelu", "tanh")
+_NETWORK = {
+    "loss": LOSSES,
+    "sampler": SAMPLERS,
+    "dynamics": DYNAMICS,
+    "activation": (None, *ACTIVATIONS),
+}
+_CHOICES: dict[str, dict[str, tuple[str | None, ...]]] = {
     "perceptron": {"loss": ("hinge",), "sampler": ("fresh",), "dynamics": ("sgd",)},
     "fc": _NETWORK,
     "mobilenet": _NETWORK,
@@ -146,7 +152,9 @@ class Training:
         for name, valid in _CHOICES.get(self.model, {}).items():
             given = getattr(self, name)
             if given not in valid:
-                raise InputError(f"{name} = '{given}': {self.model} knows {', '.join(valid)}")
+                raise InputError(
+                    f"{name} = '{given}': {self.model} knows {', '.join(filter(None, valid))}"
+                )
         if self.model not in _CHOICES:
             return
         if self.model == "perceptron":
@@ -155,6 +163,10 @@ class Training:
                 raise InputError(f"max seconds = {self.max_seconds}: the perceptron has no clock")
         if self.model == "mobilenet" and isinstance(self.problem, TeacherTask):
             raise InputError("problem = teacher: mobilenet wants images")
+        if self.dynamics != "sgd" and self.sampler != "fresh":
+            raise InputError(f"sampler = '{self.sampler}': {self.dynamics} dynamics has its own")
+        if self.dynamics != "sgd" and self.weight_decay > 0:
+            raise InputError(f"weight decay = {self.weight_decay}: is for sgd dynamics only")
         shape = SHAPES.get(self.model, {})
         for name in ("depth", "width", "activation"):
             given = getattr(self, name)
@@ -185,7 +197,7 @@ class Training:
         if self.max_steps is not None:
             limits.append(self.max_steps)
         if self.max_time is not None:
-            limits.append(max(int(min(self.max_time / self.lr, 2.0**62)), 1))
+            limits.append(max(int(min(self.max_time / self.lr * (1 + 1e-12), 2.0**62)), 1))
         if self.max_samples is not None:
             limits.append(max(self.max_samples // self.batch, 1))
         return min(limits)

@@ -9,12 +9,11 @@ from typing import Annotated, Any
 
 import typer
 
-from sgdphase.cli._options import integer_option
-from sgdphase.cli._values import integer, number
+from sgdphase.cli._options import integer_option, number_option
 from sgdphase.errors import InputError
 from sgdphase.problems import Arrays, CifarAnimals, MnistParity, Problem, TeacherTask
 from sgdphase.problems.files import use_data_dir
-from sgdphase.records import DYNAMICS, LOSSES, SAMPLERS
+from sgdphase.records import ACTIVATIONS, DYNAMICS, LOSSES, SAMPLERS
 
 Data = Annotated[
     str,
@@ -32,8 +31,8 @@ Device = Annotated[
     str | None, typer.Option("--device", help="Where torch computes: cpu, cuda, mps, ...")
 ]
 Activation = Annotated[
-    str | None,
-    typer.Option("--activation", help="relu, gelu or tanh.", show_default="the paper's"),
+    str,
+    typer.Option("--activation", help=f"{', '.join(ACTIVATIONS)}."),
 ]
 Loss = Annotated[str, typer.Option("--loss", help=f"One of {', '.join(LOSSES)}.")]
 Sampler = Annotated[
@@ -49,23 +48,12 @@ Dynamics = Annotated[
 ]
 TestSize = Annotated[int, integer_option("--test-size", "Test points.")]
 MaxSteps = Annotated[int | None, integer_option("--max-steps", "Stop after N steps.")]
-MaxTime = Annotated[
-    float | None,
-    typer.Option(
-        "--max-time", parser=number, metavar="NUMBER", help="Stop at this time (lr x steps)."
-    ),
-]
+MaxTime = Annotated[float | None, number_option("--max-time", "Stop at this time (lr x steps).")]
 MaxSamples = Annotated[
-    int | None,
-    typer.Option(
-        "--max-samples", parser=integer, metavar="N", help="Stop after N points (batch x steps)."
-    ),
+    int | None, integer_option("--max-samples", "Stop after N points (batch x steps).")
 ]
 MaxSeconds = Annotated[
-    float | None,
-    typer.Option(
-        "--max-seconds", parser=number, metavar="NUMBER", help="Stop after this time of the clock."
-    ),
+    float | None, number_option("--max-seconds", "Stop after this time of the clock.")
 ]
 
 

@@ -302,7 +302,9 @@ def _sweep(
         content = {**summary.as_dict(), "left_out": plan.left_out, "store": str(store.path)}
         print_json(content)
     if summary.statuses.get("failed"):
-        _say(f"some failed; `sgdphase export {store.path} runs.csv` shows their tracebacks")
+        said = next(run.traceback for run in store.runs() if run.outcome.status == "failed")
+        _say(f"some failed, such as: {said.strip().splitlines()[-1]}")
+        _say(f"`sgdphase export {store.path} runs.csv` shows their tracebacks")
         raise typer.Exit(1)
 
 

@@ -117,8 +117,8 @@ def perceptron(
 def fc(
     data: Data = "mnist-parity",
     train_size: TrainSize = 4096,
-    depth: Annotated[int | None, integer_option("--depth", "Hidden layers.")] = 5,
-    width: Annotated[int | None, integer_option("--width", "Neurons of a layer.")] = 128,
+    depth: Annotated[int, integer_option("--depth", "Hidden layers.")] = 5,
+    width: Annotated[int, integer_option("--width", "Neurons of a layer.")] = 128,
     activation: Activation = "gelu",
     margin: Margin = 2**-15,
     lr: Annotated[float, number_option("--lr", "Learning rate eta.")] = 8.0,
@@ -160,9 +160,7 @@ def fc(
 def mobilenet(
     data: Data = "cifar-animals",
     train_size: TrainSize = 1024,
-    width: Annotated[
-        int | None, integer_option("--width", "h: the first layer has 4h channels.")
-    ] = 8,
+    width: Annotated[int, integer_option("--width", "h: the first layer has 4h channels.")] = 8,
     activation: Activation = "relu",
     margin: Margin = 2**-15,
     lr: Annotated[float, number_option("--lr", "Learning rate eta.")] = 8.0,
@@ -309,9 +307,9 @@ def _setting(training: Training) -> str:
     """The training in a line."""
     task = training.problem
     where = f"d={task.dim} chi={task.chi:g} " if isinstance(task, TeacherTask) else f"{task.kind} "
-    shape = "x".join(str(n) for n in (training.depth, training.width) if n is not None)
+    shape = {"fc": f" {training.depth}x{training.width}", "mobilenet": f" width {training.width}"}
     return (
-        f"{training.model}{f' {shape}' if shape else ''} P={training.train_size} {where}"
+        f"{training.model}{shape.get(training.model, '')} P={training.train_size} {where}"
         f"margin={training.margin:g} lr={training.lr:g} batch={training.batch} "
         f"T={training.temperature:g}"
     )

@@ -4,7 +4,9 @@ from sgdphase.errors import InputError
 
 try:
     import torch  # noqa: F401
-except ModuleNotFoundError:
+except ModuleNotFoundError as error:
+    if error.name != "torch":
+        raise
     raise InputError("networks need PyTorch: pip install 'sgdphase[networks]'") from None
 
 from sgdphase.networks.cost import expected_seconds

@@ -7,4 +7,4 @@ from torch import Tensor
 
 def alignment(z: Tensor) -> float:
     """The mean margin; with one output `z = y F`."""
-    return float(z.double().mean())
+    return float(z.cpu().double().mean())

@@ -20,7 +20,7 @@ from sgdphase.networks.fc import FullyConnected
 
 def amplification(network: FullyConnected, direction: Tensor | None = None) -> float:
     """Lambda along `direction`, any non-zero vector [d]; the first coordinate if there is none."""
-    weights = network.first_weight.detach().double()
+    weights = network.first_weight.detach().cpu().double()
     inputs = len(weights)
     if inputs < 2:
         raise InputError(f"inputs = {inputs}: amplification needs at least 2 input coordinates")

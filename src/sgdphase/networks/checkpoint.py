@@ -26,10 +26,13 @@ def save(path: Path, numbers: Mapping[str, Any], arrays: Mapping[str, NDArray[An
     A disk that is full ends no training: it goes on, with an older checkpoint or none.
     """
     new = path.with_name(f"{path.name}.{os.getpid()}")
-    with suppress(OSError):
+    try:
         with new.open("wb") as file:
             np.savez(file, allow_pickle=False, numbers=np.array(json.dumps(numbers)), **arrays)
         new.replace(path)
+    except OSError:
+        with suppress(OSError):
+            new.unlink()
 
 
 def load(path: Path | None) -> tuple[dict[str, Any], dict[str, NDArray[Any]]] | None:

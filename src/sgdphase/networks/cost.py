@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 
-from sgdphase.problems import MnistParity, TeacherTask
+from sgdphase.problems import CifarAnimals, TeacherTask
 from sgdphase.records import Training
 
 # Seconds of one core: the forward pass of a point per weight (fc), and at width 8 (mobilenet).
@@ -36,8 +36,11 @@ def _point(training: Training) -> float:
     width = training.width or 1
     if training.model == "mobilenet":
         return _CNN_POINT * math.pow(width / 8, 1.3)
-    task = training.problem
-    inputs = task.dim if isinstance(task, TeacherTask) else 784
-    if not isinstance(task, TeacherTask | MnistParity):
-        inputs = 3072
+    match training.problem:
+        case TeacherTask(dim=dim):
+            inputs = dim
+        case CifarAnimals():
+            inputs = 3072
+        case _:
+            inputs = 784
     return _FC_WEIGHT * width * (inputs + ((training.depth or 1) - 1) * width)

@@ -9,9 +9,9 @@ from torch import Tensor
 
 def error(z: Tensor) -> float:
     """The part of the points that are not on the right side (`z <= 0`)."""
-    return float((z <= 0).double().mean()) if z.isfinite().all() else math.nan
+    return float((z <= 0).cpu().double().mean()) if z.isfinite().all() else math.nan
 
 
 def unfitted(z: Tensor, short: float) -> float:
     """The part of the points that are short of the margin."""
-    return float((z < short).double().mean()) if z.isfinite().all() else math.nan
+    return float((z < short).cpu().double().mean()) if z.isfinite().all() else math.nan

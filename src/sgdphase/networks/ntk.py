@@ -64,4 +64,4 @@ def ntk_change(now: Tensor, before: Tensor) -> float:
     >>> ntk_change(3 * torch.eye(4), torch.eye(4))
     2.0
     """
-    return float((now - before).double().norm() / before.double().norm())
+    return float((now - before).cpu().double().norm() / before.cpu().double().norm())

@@ -18,7 +18,7 @@ from sgdphase.errors import InputError
 from sgdphase.networks import checkpoint as checkpoints
 from sgdphase.networks.amplification import amplification
 from sgdphase.networks.batches import INITIALISATION, stream
-from sgdphase.networks.descent import Ending, State, descend
+from sgdphase.networks.descent import State, descend
 from sgdphase.networks.early_stopping import early_stopped
 from sgdphase.networks.errors import error, unfitted
 from sgdphase.networks.fc import FullyConnected
@@ -95,8 +95,21 @@ def fit(
     trajectory: bool = False,
     checkpoint: Path | None = None,
 ) -> Outcome:
-    """Train any module in place, from its weights as they are, and observe it."""
+    """Train any module in place, from its weights as they are, and observe it.
+
+    It gives one number a point, shape [n], and treats points independently of each other.
+    """
+    if len(train_points.x) != training.train_size:
+        raise InputError(
+            f"{len(train_points.x)} training points: the training has train size "
+            f"{training.train_size}"
+        )
     fitting = Fitting.of(module, train_points.x, train_points.y)
+    if fitting.at_start.shape != train_points.y.shape:
+        raise InputError(
+            f"outputs of shape {tuple(fitting.at_start.shape)}: a module must give one number a "
+            f"point, shape ({training.train_size},)"
+        )
     test = Fitting.of(module, test_points.x, test_points.y)
     start = copies(fitting.parameters)
     some = train_points.x[:_KERNEL_POINTS]
@@ -106,39 +119,38 @@ def fit(
     watch = _Watch(log, fitting, checkpoint)
     state = watch.resumed()
     ending = descend(fitting, training, state, watch)
-    final = _final(ending, state, log, fitting)
-    diverged = ending == "diverged"
-    final["ntk_change"] = math.nan if diverged else ntk_change(ntk(module, some), kernel)
-    if isinstance(module, FullyConnected) and _has_axis(training.problem):
-        final["amplification"] = math.nan if diverged else amplification(module)
-    steps = state.changed
-    along = log.arrays(training.lr) if trajectory else {}
-    return Outcome(ending, steps, training.lr * steps, final, along)
-
-
-def _final(ending: Ending, state: State, log: Log, fitting: Fitting) -> dict[str, float]:
-    """The numbers at the end; a training that diverged has only those from before."""
+    if not bool(torch.isfinite(test.margins()).all()):
+        ending = "diverged"
     if ending != "diverged":
         log.finish(state.changed)
+    final = _at_end(log, fitting)
+    final["ntk_change"] = ntk_change(ntk(module, some), kernel)
+    if isinstance(module, FullyConnected) and _has_axis(training.problem):
+        final["amplification"] = amplification(module)
+    if ending == "diverged":
+        final = dict.fromkeys(final, math.nan)
+    steps = state.changed
+    along = log.arrays(training.lr) if trajectory else {}
+    return Outcome(ending, steps, training.lr * steps, final | _on_the_way(log), along)
+
+
+def _at_end(log: Log, fitting: Fitting) -> dict[str, float]:
     last = dict(zip(log.names, log.rows[-1], strict=True)) if log.rows else {}
-    best, when = early_stopped(log.column("step"), log.column("test_error"))
-    found = {
+    z = fitting.margins()
+    return {
         "alignment": last.get("alignment", math.nan),
         "test_error": last.get("test_error", math.nan),
         "weight_change": last.get("weight_change", math.nan),
-        "unfitted": math.nan,
-        "train_error": math.nan,
+        "unfitted": unfitted(z, log.short),
+        "train_error": error(z),
     }
-    if ending == "diverged":
-        found = dict.fromkeys(found, math.nan)
-    else:
-        z = fitting.margins()
-        found |= {"unfitted": unfitted(z, log.short), "train_error": error(z)}
-    return found | {
-        "test_error_early": best,
-        "early_step": when,
-        "first_step_alignment": log.rows[0][1] if log.rows else math.nan,
-    }
+
+
+def _on_the_way(log: Log) -> dict[str, float]:
+    """What a training that diverged has too."""
+    best, when = early_stopped(log.column("step"), log.column("test_error"))
+    first = log.column("alignment")[0] if log.rows else math.nan
+    return {"test_error_early": best, "early_step": when, "first_step_alignment": first}
 
 
 def _has_axis(problem: Problem) -> bool:
@@ -203,7 +215,7 @@ def _device() -> torch.device:
     name = os.environ.get(DEVICE, "cpu")
     try:
         device = torch.device(name)
-        torch.empty(1, device=device)
+        float(torch.zeros(1, device=device).sum())
     except (RuntimeError, AssertionError, NotImplementedError) as error:
         said = " ".join(str(error).split())[:120]
         raise InputError(f"device = '{name}': torch cannot use it here ({said})") from None

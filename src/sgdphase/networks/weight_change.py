@@ -23,6 +23,6 @@ def weight_change(module: torch.nn.Module, initial: Sequence[Tensor]) -> float:
     moved = length = 0.0
     trained = [weight for weight in module.parameters() if weight.requires_grad]
     for now, before in zip(trained, initial, strict=True):
-        moved += float((now.detach() - before).double().square().sum())
-        length += float(before.double().square().sum())
+        moved += float((now.detach() - before).cpu().double().square().sum())
+        length += float(before.cpu().double().square().sum())
     return math.sqrt(moved / length) if length else math.nan

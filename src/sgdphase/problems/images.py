@@ -111,8 +111,9 @@ def _cifar() -> _Images:
 
 
 def _parsed(owner: FileSet, name: str, parse: Callable[[bytes], T]) -> T:
+    content = read(owner, name)
     try:
-        return parse(read(owner, name))
+        return parse(content)
     except InputError as error:
         raise InputError(f"{name}: {error}") from None
 
