@@ -95,8 +95,10 @@ class Batches:
 
     def plan(self, scale: Scale) -> Sequence[Training]:
         own = self.ranges[scale]
-        return self.setting(scale).curves(
-            whole_powers(*own.sizes), powers(*own.rates, 2), whole_powers(*own.batches, own.step)
+        return self.setting(scale).at(
+            train_size=whole_powers(*own.sizes),
+            lr=powers(*own.rates, 2),
+            batch=whole_powers(*own.batches, own.step),
         )
 
     def draw(self, runs: Runs, scale: Scale) -> Any:

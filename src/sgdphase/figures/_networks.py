@@ -10,7 +10,6 @@ not end.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -45,7 +44,8 @@ class Setting:
     max_samples: int | None = None
     remark: str = ""
 
-    def _grid(self, **other: Any) -> list[Training]:
+    def at(self, **other: Any) -> list[Training]:
+        """Trainings at these learning rates and batches, and other values of parameters."""
         setting: dict[str, Any] = {
             "train_size": self.train_size,
             "margin": self.margin,
@@ -61,21 +61,11 @@ class Setting:
         """The cells of the plane."""
         return [
             training
-            for training in self._grid(
+            for training in self.at(
                 lr=powers(*self.rates, self.step), batch=whole_powers(*self.batches, self.step)
             )
             if training.temperature >= self.coldest or training.lr >= self.slowest
         ]
-
-    def curves(
-        self, sizes: Sequence[int], rates: Sequence[float], batches: Sequence[int]
-    ) -> list[Training]:
-        """What is learnt against the batch at fixed learning rates, for several sizes."""
-        return self._grid(train_size=sizes, lr=rates, batch=batches)
-
-    def at(self, **other: Any) -> list[Training]:
-        """Some cells, with other values of parameters."""
-        return self._grid(**other)
 
 
 _FC_PAPER = Setting(
