@@ -48,7 +48,7 @@ def test_images_of_the_users_own(sgdphase, tmp_path: Path) -> None:  # type: ign
     y = rng.integers(2, size=128)
     x = rng.standard_normal((128, 1, 8, 8)) + y[:, None, None, None]
     np.savez(tmp_path / "mine.npz", x=x, y=y)
-    words = (*TINY[:4], "--width", "2", "--lr", "0.5", "--batch", "8", "--max-steps", "500")
+    words = (*TINY[:4], "--width", "4", "--lr", "4", "--batch", "8", "--max-steps", "500")
     code, out, _ = sgdphase(
         "train", "mobilenet", "--data", str(tmp_path / "mine.npz"), *words, "--json"
     )
