@@ -15,8 +15,8 @@ from sgdphase.sweep import Store, Table
 from sgdphase.sweep.run import STATUSES
 from sgdphase.sweep.table import RESULTS
 
-# Said with the number of runs, not as ranges.
-_UNSAID = ("model", "problem", "loss", "sampler")
+# Said with the number of runs; or hardly ever other than one way.
+_IN_TITLE, _USUAL = ("model", "problem"), ("loss", "sampler", "dynamics")
 
 
 def runs(
@@ -60,7 +60,7 @@ def _groups(table: Table) -> list[dict[str, Any]]:
         chosen = (table["model"] == model) & (table["problem"] == problem)
         part = {name: column[chosen] for name, column in table.items()}
         counts = Counter(part["status"].tolist())
-        names = [name for name in _parameters(part) if name not in _UNSAID]
+        names = [name for name in _parameters(part) if _is_said(name, part[name])]
         groups.append(
             {
                 "model": model,
@@ -74,6 +74,10 @@ def _groups(table: Table) -> list[dict[str, Any]]:
     return groups
 
 
+def _is_said(name: str, column: Any) -> bool:
+    return name not in _IN_TITLE and (name not in _USUAL or len(np.unique(column)) > 1)
+
+
 def _parameters(table: Table) -> list[str]:
     """Those of the training and those of its problem, which stand between them in the table."""
     names = list(table)
@@ -81,7 +85,7 @@ def _parameters(table: Table) -> list[str]:
 
 
 def _absent(column: Any) -> Any:
-    return ~np.isfinite(column) if column.dtype.kind == "f" else np.zeros(len(column), bool)
+    return ~np.isfinite(column) if column.dtype.kind == "f" else column == ""
 
 
 def _range(column: Any) -> dict[str, float | int]:
