@@ -26,13 +26,13 @@ def run_notes(plane: Plane) -> list[str]:
         )
     elif seeds < ENOUGH_SEEDS:
         notes.append(f"{seeds} seeds: intervals are very wide; run --seeds {ENOUGH_SEEDS} or more")
-    for name, grid in (("learning rates", plane.lr), ("batches", plane.batch)):
-        option = "--lr" if name != "batches" else "--batch"
+    for name, grid in (("learning rate", plane.lr), ("batch", plane.batch)):
+        option, ending = ("--lr", "s") if name != "batch" else ("--batch", "es")
         if grid.size < 3:
             a, b = power_of_two(grid[0] / 4), power_of_two(grid[-1] * 4)
-            a = "2^0" if name == "batches" and grid[0] < 4 else a
+            a = "2^0" if name == "batch" and grid[0] < 4 else a
             notes.append(
-                f"{name} = {', '.join(f'{x:g}' for x in grid)}: regimes need slopes in both "
+                f"{grid.size} {name}{ending if grid.size > 1 else ''}: regimes need slopes in both "
                 f"directions, over 3 or more values; run {option} {a}..{b}"
             )
     absent = (np.isfinite(plane.log_value).sum(axis=-1) == 0) & ~(
