@@ -34,7 +34,7 @@ def test_train_prints_one_object(sgdphase) -> None:  # type: ignore[no-untyped-d
     assert report["training"]["lr"] == 2.0
     run = report["runs"][0]
     assert set(run) == {
-        "seed", "status", "steps", "time", "w1", "w_perp", "alignment", "unfitted",
+        "seed", "status", "steps", "time", "w1", "w_perp", "norm", "alignment", "unfitted",
         "train_error", "test_error", "first_step", "crossover_time",
     }  # fmt: skip
     assert set(run["first_step"]) == {"w1", "w_perp"}
