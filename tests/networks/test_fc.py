@@ -7,6 +7,7 @@ import pytest
 import torch
 from scipy import integrate, special
 
+from sgdphase import records
 from sgdphase.errors import InputError
 from sgdphase.networks.activations import ACTIVATIONS, activation
 from sgdphase.networks.fc import FullyConnected
@@ -129,3 +130,8 @@ def test_bad_input() -> None:
         FullyConnected(3, depth=0)
     with pytest.raises(InputError, match="'swish': must be one of relu, gelu, tanh"):
         FullyConnected(3, activation="swish")
+
+
+def test_the_records_name_the_activations_there_are() -> None:
+    """Records are read without PyTorch, and so hold the names by themselves."""
+    assert set(records.ACTIVATIONS) == set(ACTIVATIONS)

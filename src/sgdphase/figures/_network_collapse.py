@@ -146,8 +146,9 @@ def draw_curves(axes: Any, runs: Runs, learnt: Learnt, exponent: float) -> None:
     )
     low, high = axes.get_ylim()
     axes.set_ylim(low * (low / high) ** 0.3, high * (high / low) ** 0.3)  # for legend and inset
-    axes.legend(fontsize=8, loc="lower left", ncols=2, handletextpad=0.2, columnspacing=0.6,
-                labelspacing=0.25)  # fmt: skip
+    # Above the dots of what did not end.
+    axes.legend(fontsize=8, loc="lower left", bbox_to_anchor=(0.0, 0.05), ncols=2,
+                handletextpad=0.2, columnspacing=0.6, labelspacing=0.25)  # fmt: skip
 
 
 def curves(runs: Runs, learnt: Learnt) -> list[Curve]:

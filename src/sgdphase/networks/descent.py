@@ -24,7 +24,7 @@ import torch
 from torch import Tensor
 
 from sgdphase.networks.batches import BATCHES, NOISE, ahead, stream
-from sgdphase.networks.fitting import Fitting
+from sgdphase.networks.fitting import CHUNK, Fitting
 from sgdphase.networks.losses import LOSSES, Loss
 from sgdphase.records import Training
 
@@ -37,8 +37,6 @@ _LATEST = 0.1
 # Two passes, the second over the active points only, beat one pass with a gradient over the whole
 # batch (a gradient costs twice the pass) while fewer than this part of the points is active.
 _FEW = 0.6
-# Points at a time where a gradient over all of them is taken.
-_CHUNK = 512
 # Active batches are this close when nearly all of them are.
 _OFTEN = 1.5
 
@@ -159,7 +157,7 @@ def _is_dead(fitting: Fitting, training: Training, loss: Loss, state: State) -> 
     if not len(active):
         return False
     total = torch.zeros(())
-    for some in torch.split(active, _CHUNK):
+    for some in torch.split(active, CHUNK):
         z = fitting.margins_with_gradient(some)
         parts = torch.autograd.grad(z.sum(), fitting.parameters, materialize_grads=True)
         total = total + sum(part.abs().sum().cpu() for part in parts)

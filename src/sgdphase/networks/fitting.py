@@ -14,7 +14,7 @@ from torch.nn import Module
 from sgdphase.networks.losses import margins
 
 # Points at a time in an evaluation: enough to keep a core busy, small enough for its cache.
-_CHUNK = 512
+CHUNK = 512
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +48,6 @@ class Fitting:
 def outputs(module: Module, x: Tensor) -> Tensor:
     """`f(w, x)` without a gradient, in chunks."""
     with torch.no_grad():
-        if len(x) <= _CHUNK:
+        if len(x) <= CHUNK:
             return module(x)  # type: ignore[no-any-return]
-        return torch.cat([module(part) for part in torch.split(x, _CHUNK)])
+        return torch.cat([module(part) for part in torch.split(x, CHUNK)])
