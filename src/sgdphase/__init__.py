@@ -10,6 +10,7 @@ descent" (Sclocchi and Wyart), sweeps of the (batch size, learning rate) plane, 
 ('fitted', 0.0)
 """
 
+from sgdphase.diagnose import Diagnosis, diagnose
 from sgdphase.diagram import (
     Curve,
     Estimate,
@@ -43,6 +44,7 @@ __all__ = [
     "Curve",
     "DaskWorkers",
     "Dataset",
+    "Diagnosis",
     "Estimate",
     "InputError",
     "MnistParity",
@@ -60,6 +62,7 @@ __all__ = [
     "averages",
     "collapse",
     "constants",
+    "diagnose",
     "first_step",
     "fluctuations",
     "grid",

@@ -1,4 +1,4 @@
-"""The one error a user can cause: a value that is not valid."""
+"""The errors a user can cause: a value that is not valid, and a fault in code of their own."""
 
 from __future__ import annotations
 
@@ -7,6 +7,10 @@ from collections.abc import Callable
 
 class InputError(ValueError):
     """Bad input, said in one line: what was given and what is valid."""
+
+
+class UserError(InputError):
+    """A fault in the user's own code, said with its file and line."""
 
 
 def require(name: str, value: float, valid: Callable[[float], bool], wanted: str) -> None:

@@ -18,7 +18,7 @@ from sgdphase.problems import PROBLEMS, Problem, TeacherTask
 Status = Literal["fitted", "diverged", "budget", "failed"]
 
 # Part of a training's identity: raised when a model's outcome for the same training changes.
-ENGINES = {"perceptron": 1, "fc": 1, "mobilenet": 1}
+ENGINES = {"perceptron": 1, "fc": 1, "mobilenet": 1, "own": 1, "function": 1}
 
 # The shape of each network, as in the paper; other models have none.
 SHAPES: dict[str, dict[str, Any]] = {
@@ -39,6 +39,7 @@ _CHOICES: dict[str, dict[str, tuple[str | None, ...]]] = {
     "perceptron": {"loss": ("hinge",), "sampler": ("fresh",), "dynamics": ("sgd",)},
     "fc": _NETWORK,
     "mobilenet": _NETWORK,
+    "own": {"loss": ("hinge", "logistic"), "sampler": SAMPLERS, "dynamics": ("sgd",)},
 }
 
 _WHOLE = (

@@ -137,7 +137,7 @@ def test_sizes_are_checked_without_files(problem, monkeypatch) -> None:
 
 
 def test_problems_are_known_by_their_kind() -> None:
-    assert set(PROBLEMS) == {"teacher", "mnist-parity", "cifar-animals", "arrays"}
+    assert set(PROBLEMS) == {"teacher", "mnist-parity", "cifar-animals", "arrays", "own"}
     assert all(problem.kind == kind for kind, problem in PROBLEMS.items())
     assert MnistParity() == MnistParity() != CifarAnimals()
 

@@ -8,11 +8,11 @@ from typing import Annotated, Any
 
 import typer
 
-from sgdphase.cli import data, diagram, export, figure, runs, sweep, theory, train
+from sgdphase.cli import data, diagnose, diagram, export, figure, report, runs, sweep, theory, train
 from sgdphase.errors import InputError
 from sgdphase.sweep import Stopped, SweepError
 
-_COMMANDS = (train, sweep, runs, export, diagram, figure, theory, data)
+_COMMANDS = (diagnose, train, sweep, runs, export, diagram, report, figure, theory, data)
 
 # The base of typer's own usage errors, which it does not export.
 _UsageError: Any = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")

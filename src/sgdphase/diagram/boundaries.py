@@ -22,7 +22,7 @@ from sgdphase.diagram.bootstrap import (
 from sgdphase.diagram.cells import FloatArray, Plane
 from sgdphase.diagram.regimes import TARGETS, Regime
 
-__all__ = ["Branch", "Line", "critical_batch", "gd_line", "inner_cells", "line_branch"]
+__all__ = ["Branch", "Line", "critical_batch", "crossing", "gd_line", "inner_cells", "line_branch"]
 
 FINE = 16  # points per grid step at which an interpolated curve is looked at
 
@@ -96,8 +96,8 @@ def gd_line(
         y, height = mean[rows, j], np.log2(factor)
         if y[0] < height <= y[-1]:
             batches.append(plane.batch[j])
-            places.append(_crossing(x, y[None], height)[0])
-            place_copies.append(_crossing(x, copies[:, rows, j], height))
+            places.append(crossing(x, y[None], height)[0])
+            place_copies.append(crossing(x, copies[:, rows, j], height))
     if not batches:
         return None
     return Line(np.array(batches), np.array(places), np.stack(place_copies, axis=1))
@@ -166,7 +166,7 @@ def _column_means(values: FloatArray, keep: NDArray[np.bool_]) -> FloatArray:
     return np.array(columns).reshape(len(columns), values.shape[2])
 
 
-def _crossing(x: FloatArray, curves: FloatArray, height: float) -> FloatArray:
+def crossing(x: FloatArray, curves: FloatArray, height: float) -> FloatArray:
     """Where each of `curves [R, n]` rises through `height`: an end of `x` if that is beyond it.
 
     It is the start plus the length over which the curve is below: the crossing itself if there is

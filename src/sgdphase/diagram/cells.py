@@ -23,6 +23,7 @@ FloatArray = NDArray[np.float64]
 # Parameters that make another experiment: runs that differ in one of them never share a plane.
 EXPERIMENT = (
     "problem",
+    "digest",
     "model",
     "depth",
     "width",

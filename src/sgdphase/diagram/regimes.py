@@ -21,7 +21,15 @@ from numpy.typing import NDArray
 from sgdphase.diagram.bootstrap import REPLICATES, seed_means, seed_replicates
 from sgdphase.diagram.cells import FloatArray, Plane
 
-__all__ = ["REGIMES", "TARGETS", "Regime", "RegimeMap", "classify", "local_slopes"]
+__all__ = [
+    "REGIMES",
+    "TARGETS",
+    "Regime",
+    "RegimeMap",
+    "classify",
+    "local_slopes",
+    "nearest_target",
+]
 
 Regime = Literal["noise-dominated", "first-step-dominated", "GD", "unclear", "diverged", "missing"]
 TARGETS: dict[Regime, tuple[float, float]] = {
@@ -99,8 +107,8 @@ def classify(
         # 3 x 3 cells less 3 parameters; an edge has fewer, which is not worth its own distribution.
         student = rng.standard_t(6, size=(replicates, *mean.shape))
         copies = mean + student * errors[:, :, 0]
-    nearest, distance = _nearest(mean)
-    agree = np.mean(_nearest(copies)[0] == nearest, axis=0)
+    nearest, distance = nearest_target(mean)
+    agree = np.mean(nearest_target(copies)[0] == nearest, axis=0)
     known = np.isfinite(mean).all(axis=-1) & np.isfinite(copies[0]).all(axis=-1)
 
     names = np.array(list(TARGETS), dtype="U24")
@@ -119,7 +127,7 @@ def classify(
     )
 
 
-def _nearest(slopes: FloatArray) -> tuple[NDArray[np.int64], FloatArray]:
+def nearest_target(slopes: FloatArray) -> tuple[NDArray[np.int64], FloatArray]:
     """Index of, and distance to, the target nearest to `slopes [..., 2]`."""
     targets = np.array(list(TARGETS.values()))
     distance = np.linalg.norm(np.nan_to_num(slopes, nan=1e9)[..., None, :] - targets, axis=-1)

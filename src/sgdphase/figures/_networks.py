@@ -113,9 +113,12 @@ def cnn(scale: Scale) -> Setting:
         return replace(_CNN_PAPER, train_size=64, width=2, rates=(-2, 6), batches=(0, 6), seeds=2,
                        test_size=256, step=2, coldest=2.0**-2, slowest=0.5,
                        max_samples=2**17)  # fmt: skip
-    return replace(_CNN_PAPER, train_size=512, width=8, rates=(-6, 8), batches=(0, 8), seeds=3,
-                   test_size=2048, step=_STEP, coldest=2.0**-6, slowest=2.0**-2,
-                   max_samples=2**21)  # fmt: skip
+    return replace(_CNN_PAPER, train_size=512, width=8, rates=(-10, 4), batches=(0, 8), seeds=3,
+                   test_size=2048, step=_STEP, coldest=2.0**-10, slowest=2.0**-4,
+                   max_samples=2**21,
+                   remark="Learning rates go lower by a factor of 16 than in a first look, which "
+                   "ended above the GD regime, and end below those at which trainings "
+                   "diverge.")  # fmt: skip
 
 
 def cnn_large_margin(scale: Scale) -> Setting:

@@ -97,7 +97,9 @@ class _Jump:
 def descend(fitting: Fitting, training: Training, state: State, watch: Watch) -> Ending:
     """Train in place until all points are fitted, or diverged, or the budget is spent."""
     loss = LOSSES[training.loss]
-    if training.dynamics != "sgd":
+    if fitting.coupled:
+        search = _coupled_step
+    elif training.dynamics != "sgd":
         search = _whole_set_step
     elif training.momentum > 0 or training.weight_decay > 0 or not loss.vanishes:
         search = _plain_step
@@ -115,9 +117,8 @@ def descend(fitting: Fitting, training: Training, state: State, watch: Watch) ->
                 break
             state.seconds = monotonic() - started
             watch.pause(state)
-        # Decay moves the weights for ever: what is fitted now need not stay so.
-        stays = training.weight_decay == 0 and _is_fitted(fitting, training, loss)
-        return _checked("fitted" if stays else "budget", fitting)
+        ends = _ends_when_fitted(training) and _is_fitted(fitting, training, loss)
+        return _checked("fitted" if ends else "budget", fitting)
     except _DivergedError:
         return "diverged"
 
@@ -228,10 +229,27 @@ def _plain_step(fitting: Fitting, training: Training, loss: Loss, state: State) 
     unfitted = bool(_below(z.detach(), loss.goal * training.margin).any())
     state.quiet = 0 if unfitted else state.quiet + 1
     # As many fitted points in a row as there are: it is worth looking at all of them.
-    if training.weight_decay == 0 and state.quiet * training.batch >= training.train_size:
+    if _ends_when_fitted(training) and state.quiet * training.batch >= training.train_size:
         state.quiet = 0
         if _is_fitted(fitting, training, loss):
             return None
+    return _Jump(1, _mean_loss(z, training, loss))
+
+
+def _coupled_step(fitting: Fitting, training: Training, loss: Loss, state: State) -> _Jump | None:
+    """A step where points see each other: no batch can be passed over.
+
+    Whether all are fitted is looked at once an epoch, with the predictor that does not depend on
+    batches.
+    """
+    state.quiet += 1
+    if state.quiet * training.batch >= training.train_size:
+        state.quiet = 0
+        if _is_fitted(fitting, training, loss):
+            return None
+    points = torch.from_numpy(ahead(training, state.step)[0])
+    z = fitting.margins_with_gradient(points)
+    _below(z.detach(), 0.0)
     return _Jump(1, _mean_loss(z, training, loss))
 
 
@@ -302,6 +320,15 @@ def _below(z: Tensor, short: float) -> Tensor:
     if not bool(torch.isfinite(z).all()):
         raise _DivergedError
     return (z < short).cpu()
+
+
+def _ends_when_fitted(training: Training) -> bool:
+    """Decay moves the weights for ever, and what is fitted now need not stay so.
+
+    The paper's networks are followed to where decay and data balance; a user's training is over
+    when its data are fitted, as it is without decay.
+    """
+    return training.weight_decay == 0 or training.model == "own"
 
 
 def _is_fitted(fitting: Fitting, training: Training, loss: Loss) -> bool:

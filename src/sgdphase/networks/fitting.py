@@ -6,6 +6,7 @@ The predictor is `F(x) = f(w, x) - f(w0, x)`, zero at the start; `f(w0, x)` is c
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Self
 
 import torch
 from torch import Tensor
@@ -19,30 +20,44 @@ CHUNK = 512
 
 @dataclass(frozen=True, eq=False)
 class Fitting:
-    """The module (changed in place by training) and its training points with `f(w0, x)`."""
+    """The module (changed in place by training) and its training points with `f(w0, x)`.
+
+    `softness` is that of the margins.
+    """
 
     module: Module
     x: Tensor
     y: Tensor
     at_start: Tensor
     parameters: tuple[Tensor, ...]
+    softness: float = 0.0
 
     @classmethod
-    def of(cls, module: Module, x: Tensor, y: Tensor) -> Fitting:
+    def of(cls, module: Module, x: Tensor, y: Tensor, softness: float = 0.0) -> Self:
         """The module as it is now is the start `w0`."""
-        trained = tuple(p for p in module.parameters() if p.requires_grad)
-        return cls(module, x, y, outputs(module, x), trained)
+        return cls(module, x, y, outputs(module, x), trained(module), softness)
+
+    @property
+    def coupled(self) -> bool:
+        """Whether what the module says of a point depends on the others of its batch."""
+        return False
 
     def margins(self, points: Tensor | None = None) -> Tensor:
         """`z` of some training points, or of all, without a gradient."""
         if points is None:
-            return margins(outputs(self.module, self.x) - self.at_start, self.y)
+            return margins(outputs(self.module, self.x) - self.at_start, self.y, self.softness)
         found = outputs(self.module, self.x[points])
-        return margins(found - self.at_start[points], self.y[points])
+        return margins(found - self.at_start[points], self.y[points], self.softness)
 
     def margins_with_gradient(self, points: Tensor) -> Tensor:
         """The same, to be differentiated."""
-        return margins(self.module(self.x[points]) - self.at_start[points], self.y[points])
+        found = self.module(self.x[points])
+        return margins(found - self.at_start[points], self.y[points], self.softness)
+
+
+def trained(module: Module) -> tuple[Tensor, ...]:
+    """The weights that are trained."""
+    return tuple(p for p in module.parameters() if p.requires_grad)
 
 
 def outputs(module: Module, x: Tensor) -> Tensor:

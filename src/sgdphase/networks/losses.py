@@ -8,7 +8,8 @@ are quadratic there:
 - quadratic hinge: `(1 - u)+^2 / 2`
 - smooth hinge: `(1 - u)+^2 / 2` above 0 and `1/2 - u` below
 - square: `(1 - u)^2 / 2`
-- logistic: `log(1 + exp(-u))`
+- logistic: `log(1 + exp(-u))`; with several outputs the largest is replaced by
+  `kappa log sum exp(F / kappa)`, which makes it the cross-entropy
 
 The hinge loss is exactly 0 when every point has `z >= kappa`, and that ends a training. The others
 reach their minimum in infinite time only; there a training is stopped early, at `z >= kappa / 2`.
@@ -28,12 +29,14 @@ from torch.nn import functional
 class Loss:
     """`value(u)` at `u = z / kappa`; a point is fitted at `u >= goal`.
 
-    If `vanishes`, fitted points have no gradient, and a batch of such points changes nothing.
+    If `vanishes`, fitted points have no gradient, and a batch of such points changes nothing. If
+    `soft`, the margin is that to the soft maximum of the other classes.
     """
 
     value: Callable[[Tensor], Tensor]
     goal: float = 0.5
     vanishes: bool = False
+    soft: bool = False
 
 
 def _smooth_hinge(u: Tensor) -> Tensor:
@@ -46,12 +49,14 @@ LOSSES = {
     "quadratic-hinge": Loss(lambda u: 0.5 * functional.relu(1 - u) ** 2),
     "smooth-hinge": Loss(_smooth_hinge),
     "square": Loss(lambda u: 0.5 * (1 - u) ** 2),
-    "logistic": Loss(lambda u: functional.softplus(-u)),
+    "logistic": Loss(lambda u: functional.softplus(-u), soft=True),
 }
 
 
-def margins(F: Tensor, y: Tensor) -> Tensor:
+def margins(F: Tensor, y: Tensor, softness: float = 0.0) -> Tensor:
     """`z` of each point: labels are +-1 for one output, numbers of classes for several.
+
+    With a `softness` the soft maximum, at that scale, stands for the largest of the others.
 
     >>> F, y = torch.tensor([[1.0, 3.0, 0.0], [2.0, 5.0, 4.0]]), torch.tensor([1, 0])
     >>> margins(F, y).tolist()
@@ -59,6 +64,8 @@ def margins(F: Tensor, y: Tensor) -> Tensor:
     """
     if F.ndim == 1:
         return y * F
-    true = F.gather(1, y[:, None])
+    true = F.gather(1, y[:, None])[:, 0]
     others = F.scatter(1, y[:, None], -torch.inf)
-    return true[:, 0] - others.amax(dim=1)
+    if softness > 0:
+        return true - softness * torch.logsumexp(others / softness, dim=1)
+    return true - others.amax(dim=1)

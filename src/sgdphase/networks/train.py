@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -53,7 +54,7 @@ def train(
     training: Training, *, trajectory: bool = False, checkpoint: Path | None = None
 ) -> Outcome:
     """Train the network that the record names on its problem."""
-    device = _device()
+    device = device_of()
     problem = training.problem
     problem.check_sizes(training.train_size, training.test_size)
     train_points, test_points = _points(
@@ -111,11 +112,30 @@ def fit(
             f"point, shape ({training.train_size},)"
         )
     test = Fitting.of(module, test_points.x, test_points.y)
-    start = copies(fitting.parameters)
     some = train_points.x[:_KERNEL_POINTS]
     kernel = ntk(module, some)
+
+    def observe() -> dict[str, float]:
+        more = {"ntk_change": ntk_change(ntk(module, some), kernel)}
+        if isinstance(module, FullyConnected) and _has_axis(training.problem):
+            more["amplification"] = amplification(module)
+        return more
+
+    return observed(fitting, test, training, observe, trajectory=trajectory, checkpoint=checkpoint)
+
+
+def observed(
+    fitting: Fitting,
+    test: Fitting,
+    training: Training,
+    observe: Callable[[], dict[str, float]],
+    *,
+    trajectory: bool = False,
+    checkpoint: Path | None = None,
+) -> Outcome:
+    """Train, and observe on the way and at the end, when `observe` adds what it sees."""
     short = LOSSES[training.loss].goal * training.margin
-    log = Log(fitting, test, start, short, trajectory)
+    log = Log(fitting, test, copies(fitting.parameters), short, trajectory)
     watch = _Watch(log, fitting, checkpoint)
     state = watch.resumed()
     ending = descend(fitting, training, state, watch)
@@ -123,10 +143,7 @@ def fit(
         ending = "diverged"
     if ending != "diverged":
         log.finish(state.changed)
-    final = _at_end(log, fitting)
-    final["ntk_change"] = ntk_change(ntk(module, some), kernel)
-    if isinstance(module, FullyConnected) and _has_axis(training.problem):
-        final["amplification"] = amplification(module)
+    final = _at_end(log, fitting) | observe()
     if ending == "diverged":
         final = dict.fromkeys(final, math.nan)
     steps = state.changed
@@ -211,7 +228,8 @@ class _Watch:
         return State(**numbers["state"], velocity=tensors("v"), carry=tensors("c"))
 
 
-def _device() -> torch.device:
+def device_of() -> torch.device:
+    """Where to compute."""
     name = os.environ.get(DEVICE, "cpu")
     try:
         device = torch.device(name)

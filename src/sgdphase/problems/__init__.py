@@ -1,15 +1,16 @@
-"""What is learnt: inputs and +-1 labels. Knows nothing of models."""
+"""What is learnt: inputs and labels. Knows nothing of models."""
 
 from sgdphase.problems._dataset import Dataset
 from sgdphase.problems.arrays import Arrays
 from sgdphase.problems.images import CifarAnimals, MnistParity
+from sgdphase.problems.own import Own
 from sgdphase.problems.teacher import TeacherTask
 
-Problem = TeacherTask | MnistParity | CifarAnimals | Arrays
+Problem = TeacherTask | MnistParity | CifarAnimals | Arrays | Own
 
 # By the name that a stored training has for it.
 PROBLEMS: dict[str, type[Problem]] = {
-    problem.kind: problem for problem in (TeacherTask, MnistParity, CifarAnimals, Arrays)
+    problem.kind: problem for problem in (TeacherTask, MnistParity, CifarAnimals, Arrays, Own)
 }
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "CifarAnimals",
     "Dataset",
     "MnistParity",
+    "Own",
     "Problem",
     "TeacherTask",
 ]

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
 from contextlib import contextmanager
 from pathlib import Path
+from time import monotonic
 from types import FrameType
 from typing import Any
 
@@ -75,14 +76,16 @@ def sweep(
     trajectories: bool = False,
     retry: Sequence[str] = (),
     fail_fast: bool = False,
+    until: float = math.inf,
     progress: Progress | None = None,
 ) -> Summary:
     """Run the trainings that the store does not have; those it has are left alone.
 
     `workers` is a number of processes (by default one a core, 0 for none), or `DaskWorkers`. A run
     counts as done when it is in the store. `retry` names statuses to run again. A failed training
-    is stored with its traceback and the sweep goes on, unless `fail_fast`. Ctrl-C and SIGTERM
-    raise `Stopped`; the same call later finishes the rest. Trainings whose trainer takes a
+    is stored with its traceback and the sweep goes on, unless `fail_fast`. At the time `until` (of
+    `time.monotonic`) it ends with what is done. Ctrl-C and SIGTERM raise `Stopped`; the same call
+    later finishes the rest. Trainings whose trainer takes a
     `checkpoint` save their state in the folder `runs.sqlite-checkpoints` and, however the sweep
     was stopped, go on from there.
     """
@@ -107,7 +110,7 @@ def sweep(
             _drop_leftovers(folder, store, retry)
             loop = _Loop(own, writer, tally, trajectories, progress, folder)
             try:
-                loop.run(packed(jobs, own.slots), received, fail_fast)
+                loop.run(packed(jobs, own.slots), received, fail_fast, until)
             except BaseException:
                 own.stop()
                 raise
@@ -138,7 +141,9 @@ class _Loop:
         self.out: dict[Future[list[Run]], Pack] = {}
         self.deaths: Counter[str] = Counter()
 
-    def run(self, packs: Iterable[Pack], received: list[int], fail_fast: bool) -> None:
+    def run(
+        self, packs: Iterable[Pack], received: list[int], fail_fast: bool, until: float
+    ) -> None:
         self.queue.extend(packs)
         self.progress.show(self.tally, [])
         while self.queue or self.out:
@@ -154,7 +159,7 @@ class _Loop:
                 self.tally.add(runs)
             self.progress.show(self.tally, runs)
             failure = any(run.outcome.status == "failed" for _, run in runs)
-            if received or (fail_fast and failure):
+            if received or (fail_fast and failure) or monotonic() >= until:
                 return
 
     def _hand_out(self) -> None:

@@ -18,6 +18,8 @@ TRAINERS = {
     "perceptron": "sgdphase.perceptron",
     "fc": "sgdphase.networks",
     "mobilenet": "sgdphase.networks",
+    "own": "sgdphase.networks.own",
+    "function": "sgdphase.sweep.function",
 }
 
 # What a training is taken to cost when its module does not say.
@@ -43,7 +45,8 @@ def trainer_of(model: str) -> Trainer:
     >>> trainer_of("vgg")
     Traceback (most recent call last):
         ...
-    sgdphase.errors.InputError: model = 'vgg': must be perceptron, fc, mobilenet or 'module:name'
+    sgdphase.errors.InputError: model = 'vgg': must be perceptron, fc, mobilenet, own, function or
+    'module:name'
     """
     module_name, _, function = model.partition(":")
     if not function:

@@ -117,6 +117,42 @@ class Processes(Workers):
         self.shutdown()
 
 
+class Kept(Workers):
+    """Workers that outlive a sweep, for one sweep after another; `close` ends them.
+
+    Those that a sweep had to stop in the middle of their work are made anew.
+    """
+
+    def __init__(self, make: Callable[[], Workers]) -> None:
+        self._make = make
+        self._workers = make()
+        self.here = self._workers.here
+
+    @property
+    def slots(self) -> int:
+        return self._workers.slots
+
+    @property
+    def parallel(self) -> int:
+        return self._workers.parallel
+
+    def died(self, error: BaseException) -> bool:
+        return self._workers.died(error)
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        return self._workers.submit(fn, *args, **kwargs)
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """They stay."""
+
+    def stop(self) -> None:
+        self._workers.stop()
+        self._workers = self._make()
+
+    def close(self) -> None:
+        self._workers.shutdown()
+
+
 class _Lane:
     """One process, and the last thing it was given."""
 

@@ -1,0 +1,142 @@
+"""`sgdphase diagnose`: which regime a training of the user's own is in."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from sgdphase.cli._options import integer_option, number_option
+from sgdphase.cli._output import print_json
+from sgdphase.cli._values import integers
+from sgdphase.diagnose import Diagnosis, answer_lines, find
+from sgdphase.errors import InputError
+from sgdphase.report import diagnosis_page
+from sgdphase.sweep import DaskWorkers, Workers
+from sgdphase.sweep.progress import duration
+
+_UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+
+
+def diagnose(
+    file: Annotated[
+        Path,
+        typer.Argument(
+            help="Python file with model() and data(), or with train(lr, batch, train_size, seed)."
+        ),
+    ],
+    lr: Annotated[Any, number_option("--lr", "Your learning rate.")],
+    batch: Annotated[Any, integer_option("--batch", "Your batch size.")],
+    momentum: Annotated[Any, number_option("--momentum", "Your momentum.")] = "0",
+    weight_decay: Annotated[Any, number_option("--weight-decay", "Your weight decay.")] = "0",
+    loss: Annotated[
+        str, typer.Option(help="hinge, which ends at exactly zero, or cross-entropy.")
+    ] = "hinge",
+    margin: Annotated[
+        Any,
+        number_option("--margin", "Margin of the loss; by default 2^-10, cross-entropy 1."),
+    ] = None,
+    sampler: Annotated[
+        str, typer.Option(help="fresh batches at every step, or those of a shuffled epoch.")
+    ] = "fresh",
+    budget: Annotated[
+        str, typer.Option(metavar="TIME", help="Time to spend: 90s, 10m, 2h.")
+    ] = "10m",
+    seeds: Annotated[
+        Any, integer_option("--seeds", "Seeds of each point to begin with; more by need.")
+    ] = "3",
+    train_sizes: Annotated[
+        Any,
+        typer.Option(
+            parser=integers,
+            metavar="RANGE",
+            help="Train sizes to measure at; by default as large as the budget allows.",
+        ),
+    ] = None,
+    workers: Annotated[
+        int | None,
+        typer.Option(help="Processes; by default one a core, 0 for none.", show_default=False),
+    ] = None,
+    dask: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="Run on the Dask cluster at ADDRESS.")
+    ] = None,
+    store: Annotated[
+        Path | None,
+        typer.Option(help="The file that keeps the runs; by default FILE's name with .sqlite."),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Write diagnosis.html and its pictures into DIR."),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Which regime is my training in, and how far may I raise its batch?
+
+    Trains your model at learning rates and batches around yours, until it knows or the budget is
+    spent. Every training is kept in the store: the same command goes on where it was, and another
+    lr or batch reuses what is there.
+    """
+    findings = find(
+        file,
+        lr=lr,
+        batch=batch,
+        momentum=momentum,
+        weight_decay=weight_decay,
+        loss=loss,
+        margin=margin,
+        sampler=sampler,
+        budget=seconds(budget),
+        seeds=seeds,
+        train_sizes=train_sizes,
+        workers=_cluster(dask, workers),
+        store=store or Path(f"{file.stem}.sqlite"),
+        say=lambda line: print(line, file=sys.stderr, flush=True),
+    )
+    lines = answer_lines(findings.diagnosis)
+    if out is not None:
+        path = diagnosis_page(findings.diagnosis, findings.runs, out, lines)
+        print(f"report: {path}", file=sys.stderr)
+    if as_json:
+        print_json(findings.diagnosis.as_dict())
+    else:
+        _print(findings.diagnosis, lines)
+
+
+def seconds(text: str) -> float:
+    """A time such as `90s`, `10m`, `2h`, or a number of seconds.
+
+    >>> seconds("10m"), seconds("1.5h"), seconds("45")
+    (600.0, 5400.0, 45.0)
+    """
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([smhd]?)\s*", text)
+    if match is None or float(match[1]) == 0:
+        raise InputError(f"budget = '{text}': must be a time such as 90s, 10m or 2h")
+    return float(match[1]) * _UNITS[match[2] or "s"]
+
+
+def _cluster(address: str | None, workers: int | None) -> int | Callable[[], Workers] | None:
+    if address is None:
+        return workers
+    if workers is not None:
+        raise InputError("workers and dask: give one of them")
+    return lambda: DaskWorkers(address)
+
+
+def _print(diagnosis: Diagnosis, lines: list[str]) -> None:
+    print("\n".join(lines))
+    for title, listed in (
+        ("Could not be told", diagnosis.unknown),
+        ("Mind", diagnosis.warnings),
+    ):
+        if listed:
+            print(f"{title}:")
+            print("\n".join(f"  - {line}" for line in listed))
+    print(f"{diagnosis.trainings} trainings, {duration(diagnosis.seconds)}.")
+
+
+def register(app: typer.Typer) -> None:
+    app.command(no_args_is_help=True)(diagnose)

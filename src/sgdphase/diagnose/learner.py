@@ -1,0 +1,49 @@
+"""What a learner is: it says which runs it wants, is told what came out, and answers.
+
+A learner knows nothing of how runs are made, stored or timed. Its answer and its next question are
+functions of what it was told, in whatever order: one that is told again what a store holds goes on
+where it was.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Protocol
+
+from sgdphase.records import Status
+
+__all__ = ["Learner", "Seen", "Trial"]
+
+
+@dataclass(frozen=True, order=True)
+class Trial:
+    """A run that is wanted, at a fixed train size: its learning rate, batch and seed."""
+
+    lr: float
+    batch: int
+    seed: int
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What came out of a run: its alignment, and that after the first step if it was recorded.
+
+    Only a fitted run has a value; the others have NaN.
+    """
+
+    status: Status
+    value: float = math.nan
+    first_step: float = math.nan
+
+
+class Learner(Protocol):
+    """Asks for runs until it knows, or has asked for as many as it may."""
+
+    def ask(self) -> tuple[Trial, ...]:
+        """The runs that it wants next, most telling first; none if it is done."""
+        ...
+
+    def tell(self, trial: Trial, seen: Seen) -> None:
+        """What came out of a run, asked for or not."""
+        ...

@@ -1,0 +1,43 @@
+"""The gradient noise scale of McCandlish et al., `tr(C) / |G|^2`, at the present weights.
+
+`G` is the mean of the gradients `g_i` of the points' losses and `C` their covariance. A batch of
+this size has a gradient whose scatter is as large as itself. From the means `G_k` of `n` groups of
+`b` points each,
+
+    tr(C) = b/(n-1) sum_k |G_k - mean|^2,      |G|^2 = |mean|^2 - tr(C) / (n b),
+
+both without bias.
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+
+from sgdphase.networks.fitting import Fitting
+from sgdphase.networks.losses import LOSSES
+from sgdphase.records import Training
+
+# Groups enough to know the scatter within a tenth, points enough to know the mean.
+_GROUPS, _POINTS = 64, 2048
+
+
+def noise_scale(fitting: Fitting, training: Training) -> float:
+    """NaN where the points have no gradient, or where it drowns in the scatter."""
+    count = min(len(fitting.x), _POINTS)
+    size = max(count // _GROUPS, 1)
+    if count < 2 * size:
+        return math.nan
+    loss = LOSSES[training.loss]
+    means = []
+    for points in torch.split(torch.arange(count // size * size), size):
+        z = fitting.margins_with_gradient(points)
+        value = loss.value(z / training.margin).mean() * training.margin
+        parts = torch.autograd.grad(value, fitting.parameters, materialize_grads=True)
+        means.append(torch.cat([part.flatten().double().cpu() for part in parts]))
+    groups = torch.stack(means)
+    mean = groups.mean(dim=0)
+    scatter = float(((groups - mean) ** 2).sum()) * size / (len(groups) - 1)
+    square = float((mean**2).sum()) - scatter / (size * len(groups))
+    return scatter / square if square > 0 else math.nan

@@ -1,0 +1,47 @@
+"""What the pictures of a diagnosis have in common."""
+
+from __future__ import annotations
+
+import io
+import math
+
+import numpy as np
+from matplotlib import rc_context
+from matplotlib.figure import Figure
+
+from sgdphase.diagnose.answer import Diagnosis
+from sgdphase.diagram import Estimate, Regime
+from sgdphase.diagram.draw import STYLE
+from sgdphase.figures._style import BLUE, GREEN, ORANGE
+from sgdphase.sweep import Run
+
+COLOURS: dict[Regime, str] = {
+    "noise-dominated": ORANGE,
+    "first-step-dominated": BLUE,
+    "GD": GREEN,
+}
+
+
+def png(figure: Figure) -> bytes:
+    """The picture as the bytes of a PNG file."""
+    out = io.BytesIO()
+    with rc_context(STYLE):
+        figure.savefig(out, format="png")
+    return out.getvalue()
+
+
+def alignment_of(run: Run) -> float | None:
+    """The alignment of a fitted run, where it has a logarithm."""
+    value = run.outcome.observables.get("alignment", math.nan)
+    return value if run.outcome.status == "fitted" and 0 < value < math.inf else None
+
+
+def critical_batch_at(diagnosis: Diagnosis, train_size: int) -> Estimate | None:
+    """The `B*` that was found at this size."""
+    found = [s.critical_batch for s in diagnosis.sizes if s.train_size == train_size]
+    return found[0] if found else None
+
+
+def has_interval(estimate: Estimate) -> bool:
+    """False where there is a number only, as from a single seed."""
+    return bool(np.isfinite([estimate.low, estimate.high]).all())

@@ -1,0 +1,106 @@
+"""Surfaces `m(lr, batch)` with known boundaries, and the perceptron, as runs to be asked for."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from sgdphase.diagnose.learner import Learner, Seen, Trial
+from sgdphase.problems import TeacherTask
+from sgdphase.records import Training
+from sgdphase.sweep import train
+
+
+@dataclass(frozen=True)
+class Surface:
+    """`m = max(b lr, m_gd + a lr/batch) e^(seed + cell)`: the law of the perceptron.
+
+    Runs above `diverges` in lr, or above `hot` in `lr/batch`, diverge; those whose `batch/lr` is
+    above `budget` do not end. `replica` numbers independent copies of all the noise.
+    """
+
+    gd: float = 2.0**-4
+    noise: float = 4.0
+    first: float = 2.0**-4  # B* = a/b = 64, first-step line at lr = 1, T_c = 2^-6
+    common: float = 0.6
+    cell: float = 0.1
+    diverges: float = math.inf
+    hot: float = math.inf
+    budget: float = math.inf
+    hint: bool = True
+    replica: int = 0
+
+    @property
+    def critical_batch(self) -> float:
+        return self.noise / self.first
+
+    def line(self, batch: float, factor: float = 2.0) -> float:
+        """Where `m` is `factor` times `m_gd`."""
+        return min(factor * self.gd / self.first, (factor - 1) * self.gd * batch / self.noise)
+
+    def __call__(self, trial: Trial) -> Seen:
+        lr, batch, seed = trial.lr, trial.batch, trial.seed
+        if lr > self.diverges or lr / batch > self.hot:
+            return Seen("diverged")
+        if batch / lr > self.budget:
+            return Seen("budget")
+        place = round(64 * math.log2(lr)) + 2**20
+        common = np.random.default_rng([self.replica, seed]).standard_normal()
+        cell = np.random.default_rng([self.replica, seed, place, batch]).standard_normal()
+        scale = math.exp(self.common * common + self.cell * cell)
+        value = max(self.first * lr, self.gd + self.noise * lr / batch) * scale
+        return Seen("fitted", value, self.first * lr * scale if self.hint else math.nan)
+
+
+@dataclass(frozen=True)
+class Perceptron:
+    """The paper's model at one size; `first_seed` sets the seeds of a replica apart."""
+
+    dim: int
+    train_size: int
+    chi: float = 1.0
+    first_seed: int = 0
+
+    def __call__(self, trial: Trial) -> Seen:
+        training = Training(
+            TeacherTask(self.dim, self.chi),
+            train_size=self.train_size,
+            lr=trial.lr,
+            batch=trial.batch,
+            seed=self.first_seed + trial.seed,
+            test_size=1024,
+        )
+        outcome = train(training)
+        share = outcome.first_step_w1 / outcome.w1
+        return Seen(outcome.status, outcome.alignment, share * outcome.alignment)
+
+
+def _finish(learner: Learner, run: Callable[[Trial], Seen], most: int = 400) -> list[Trial]:
+    """Tell a learner what it asks for until it is done: the runs, in the order asked for."""
+    asked: list[Trial] = []
+    while wanted := learner.ask():
+        assert 1 <= len(wanted) <= 12
+        asked += wanted
+        assert len(asked) <= most
+        for trial in wanted:
+            learner.tell(trial, run(trial))
+    return asked
+
+
+@pytest.fixture
+def finish() -> Callable[..., list[Trial]]:
+    return _finish
+
+
+@pytest.fixture
+def surface() -> type[Surface]:
+    return Surface
+
+
+@pytest.fixture
+def perceptron() -> type[Perceptron]:
+    return Perceptron

@@ -1,0 +1,296 @@
+"""`B*` and the GD line by a search: what every learner must keep to, and the truth it must find.
+
+An interval of level 0.9 that is honest holds the truth in a share 0.9 of replicas. Bounds on the
+counts below are such that an honest one passes with probability above 0.999 (binomial tail), and
+the docstrings say what they would notice.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from sgdphase.diagnose.boundary import CriticalBatch
+from sgdphase.diagnose.gd_line import GdLine
+from sgdphase.diagnose.learner import Seen, Trial
+from sgdphase.diagnose.slopes import LocalSlopes
+from sgdphase.diagram import phase_diagram, plane_from_table
+from sgdphase.errors import InputError
+
+LEARNERS = {
+    "slopes": lambda: LocalSlopes(4.0, 32, 2048),
+    "slopes at a corner": lambda: LocalSlopes(4.0, 2048, 2048),
+    "B*": lambda: CriticalBatch(0.25, 2048),
+    "B* from above": lambda: CriticalBatch(64.0, 2048, smallest_batch=3),
+    "B* with a guess": lambda: CriticalBatch(0.3, 3000, guess=200.0, largest_lr=100.0),
+    "GD line": lambda: GdLine(16.0, 64.0, 2048),
+    "GD line from below": lambda: GdLine(2.0**-9, 64.0, 2048),
+}
+SURFACES = {
+    "plain": {},
+    "noisy": {"cell": 0.7},
+    "no hint": {"hint": False},
+    "diverges above the line": {"diverges": 8.0},
+    "diverges below the line": {"diverges": 0.5},
+    "diverges where hot": {"hot": 0.5},
+    "cut off by a budget": {"budget": 300.0},
+    "B* below 1": {"noise": 2.0**-5},
+    "B* above the train size": {"noise": 2.0**10},
+    "nothing fitted": {"diverges": 0.0},
+}
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+@pytest.mark.parametrize("kind", SURFACES)
+def test_invariants(surface, finish, name, kind):
+    """It ends, asks for nothing twice and for nothing it may not, and forgets the order."""
+    run, learner = surface(**SURFACES[kind]), LEARNERS[name]()
+    asked = finish(learner, run)
+    assert len(asked) == len(set(asked))
+    assert all(learner.smallest_batch <= t.batch <= learner.train_size for t in asked)
+    assert all(t.seed < learner.most_seeds for t in asked)
+    assert all(t.lr <= (getattr(learner, "largest_lr", None) or math.inf) for t in asked)
+
+    shuffled = LEARNERS[name]()
+    for k in np.random.default_rng(0).permutation(len(asked)):
+        shuffled.tell(asked[k], run(asked[k]))
+    assert shuffled.ask() == () and repr(shuffled.answer()) == repr(learner.answer())
+
+    # Told the first half, it goes on to where the first one came, and asks for no more.
+    resumed = LEARNERS[name]()
+    for trial in asked[: len(asked) // 2]:
+        resumed.tell(trial, run(trial))
+    resumed.answer()
+    assert set(finish(resumed, run)) == set(asked[len(asked) // 2 :])
+    assert repr(resumed.answer()) == repr(learner.answer())  # as NaN is not NaN
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_runs_that_fail_at_random_do_not_trap_it(surface, finish, name):
+    for replica in range(5):
+        run = surface(replica=replica)
+
+        def unreliable(trial, run=run, replica=replica):
+            key = [replica, trial.seed, trial.batch, round(1000 * trial.lr)]
+            return Seen("failed") if np.random.default_rng(key).random() < 0.3 else run(trial)
+
+        finish(LEARNERS[name](), unreliable)
+
+
+@pytest.mark.parametrize("lr", [2.0**-6, 1.0, 2.0**7])
+@pytest.mark.parametrize("hint", [True, False])
+def test_exact_law_gives_exact_boundaries(surface, finish, lr, hint):
+    run = surface(common=2.0, cell=0.0, hint=hint)
+    learner = CriticalBatch(lr, 4096)
+    asked = finish(learner, run)
+    found = learner.answer()
+    # What is left is m_gd in the noise-dominated cells: a fourth of b lr, or less.
+    assert found.critical_batch.value == pytest.approx(64, rel=0.06)
+    assert found.lr >= 2 and found.trials == len(asked) <= 30 and found.notes == ()
+
+    line = GdLine(found.lr, found.critical_batch.value, 4096)
+    finish(line, run)
+    points = line.answer().points
+    assert [point.batch for point in points] == [16, 256]
+    for point in points:
+        assert abs(math.log2(point.lr / run.line(point.batch))) < 0.15
+
+
+def test_coverage_on_a_known_law(surface, finish):
+    """120 replicas with much noise: 96 or more hold `B*`.
+
+    Intervals that hold it 3 times in 4 would pass with probability 0.12 only.
+    """
+    held, half = 0, []
+    for replica in range(120):
+        learner = CriticalBatch(2.0**6, 4096)
+        finish(learner, surface(cell=0.3, replica=replica))
+        found = learner.answer().critical_batch
+        held += found.low <= 64 <= found.high
+        half.append(math.log2(found.high / found.low) / 2)
+    assert binom.cdf(95, 120, 0.9) < 0.001
+    assert held >= 96
+    assert np.quantile(half, 0.9) <= 0.5
+
+
+def test_coverage_of_the_line_on_a_known_law(surface, finish):
+    """60 replicas, 2 points each, that share a plateau: 45 of 60 or more hold at each batch."""
+    held = {16: 0, 256: 0}
+    for replica in range(60):
+        run = surface(cell=0.15, replica=replica)
+        learner = GdLine(2.0**4, 64.0, 4096)
+        finish(learner, run)
+        for point in learner.answer().points:
+            held[point.batch] += point.low <= run.line(point.batch) <= point.high
+    assert binom.cdf(44, 60, 0.9) < 0.001
+    assert min(held.values()) >= 45
+
+
+def test_replicas_by_need(surface, finish):
+    few = CriticalBatch(2.0**6, 4096)
+    many = CriticalBatch(2.0**6, 4096, tolerance=0.1)
+    for learner in (few, many):
+        finish(learner, surface(cell=0.3))
+    seeds = [max(t.seed for t in learner.told.runs) + 1 for learner in (few, many)]
+    assert seeds[0] < seeds[1] == 12
+
+
+def test_it_stays_at_the_given_rate_if_that_is_high_enough(surface, finish):
+    learner = CriticalBatch(40.0, 4096)
+    asked = finish(learner, surface())
+    assert learner.answer().lr == 40.0
+    assert {t.lr for t in asked} == {40.0, 10.0}
+
+
+def test_the_hint_saves_runs(surface, finish):
+    asked = {}
+    for hint in (True, False):
+        learner = CriticalBatch(2.0**-8, 4096)
+        asked[hint] = len(finish(learner, surface(hint=hint)))
+        found = learner.answer().critical_batch
+        assert found.low <= 64 <= found.high
+    assert asked[True] < asked[False]
+
+
+def test_the_hint_is_no_part_of_the_answer(surface, finish):
+    """A first step that is told wrongly in the runs of the row changes nothing."""
+    learner, misled = CriticalBatch(2.0**6, 4096), CriticalBatch(2.0**6, 4096)
+    finish(learner, surface())
+    finish(misled, lambda trial: Seen("fitted", surface()(trial).value, 1e-6))
+    assert misled.answer() == learner.answer()
+
+
+def test_runs_told_by_others_are_used(surface, finish):
+    run = surface()
+    alone, helped = CriticalBatch(2.0**6, 4096), CriticalBatch(2.0**6, 4096)
+    finish(alone, run)
+    for seed in range(8):
+        for k in range(13):
+            helped.tell(Trial(2.0**6, 2**k, seed), run(Trial(2.0**6, 2**k, seed)))
+    assert len(finish(helped, run)) == 1  # the slope in lr
+    pair = [x.answer().critical_batch for x in (alone, helped)]
+    assert pair[1].high / pair[1].low < pair[0].high / pair[0].low
+
+
+def test_bounds_and_reasons(surface, finish):
+    def answer(learner=None, **changes):
+        learner = learner or CriticalBatch(4.0, 2048)
+        finish(learner, surface(cell=0.02, **changes))
+        return learner.answer()
+
+    below = answer(noise=2.0**-5)
+    assert below.critical_batch is None and below.below == 2 and "below 2" in below.notes[0]
+    above = answer(noise=2.0**10)
+    assert above.critical_batch is None and above.above == 1024
+    assert "above 1024" in above.notes[0]
+    low = answer(diverges=0.5)
+    assert low.critical_batch is None and low.lr is None
+    assert "no first-step-dominated regime" in low.notes[0]
+    capped = answer(CriticalBatch(0.1, 2048, largest_lr=0.5))
+    assert capped.lr is None and "a higher lr is needed" in capped.notes[0]
+    nothing = answer(diverges=0.0)
+    assert nothing.lr is None and "were fitted" in nothing.notes[0]
+    # T = lr/batch up to 1/4 at the row's lr of 4: batches from 16 on, a fourth of B*.
+    hot = answer(hot=0.25)
+    assert hot.critical_batch.low <= 64 <= hot.critical_batch.high
+    single = answer(CriticalBatch(4.0, 2048, seeds=1, most_seeds=1))
+    assert single.critical_batch.value == pytest.approx(64, rel=0.2)
+    assert math.isnan(single.critical_batch.low) and "one seed" in single.notes[0]
+    unasked = CriticalBatch(4.0, 2048).answer()
+    assert unasked.critical_batch is None and "has not ended" in unasked.notes[0]
+
+
+def test_no_two_laws_no_boundary(finish):
+    """`m ~ lr batch^-1/3`, which has neither side."""
+
+    def run(trial):
+        seed = math.exp(0.5 * math.cos(trial.seed))
+        return Seen("fitted", seed * trial.lr * trial.batch ** (-1 / 3))
+
+    learner = CriticalBatch(4.0, 2048)
+    finish(learner, run)
+    found = learner.answer()
+    assert found.critical_batch is None and found.notes
+
+
+def test_the_line_where_it_cannot_be_seen(surface, finish):
+    def notes(lr=16.0, largest_lr=None, **changes):
+        learner = GdLine(lr, 64.0, 2048, largest_lr=largest_lr)
+        finish(learner, surface(cell=0.02, **changes))
+        return learner.answer()
+
+    cut = notes(budget=60.0)  # the plateau is below lr = 1/8 at batch 16
+    assert cut.points == () and "larger budget" in cut.notes[0]
+    capped = notes(lr=0.25, largest_lr=1.0)
+    assert [p.batch for p in capped.points] == [16] and "the line ends" in capped.notes[0]
+    nowhere = notes(gd=1e-9)
+    assert nowhere.points == () and "it is lower" in nowhere.notes[0]
+
+
+@cache
+def _grid(task, seeds):
+    lrs = [2.0**k for k in range(-6, 11)]
+    batches = [2**k for k in range(int(math.log2(task.train_size)) + 1)]
+    trials = [Trial(lr, batch, seed) for seed in range(seeds) for lr in lrs for batch in batches]
+    seen = [task(trial) for trial in trials]
+    columns = {name: [getattr(t, name) for t in trials] for name in ("lr", "batch", "seed")}
+    columns["status"] = [s.status for s in seen]
+    columns["alignment"] = [s.value for s in seen]
+    return phase_diagram(plane_from_table(columns)), len(lrs) * len(batches)
+
+
+@pytest.mark.parametrize(("chi", "lr"), [(1.0, 1.0), (1.0, 2.0**6), (2.0, 1.0)])
+def test_perceptron_as_the_full_grid_with_a_fifth_of_its_runs(perceptron, finish, chi, lr):
+    """30 replicas with seeds of their own: 20 or more hold the full grid's `B*`.
+
+    The bound leaves room for the error of the grid itself (12 seeds, about 0.05 octaves): intervals
+    that hold it 1 time in 2 would pass with probability 0.05.
+    """
+    diagram, cells = _grid(perceptron(32, 512, chi), 12)
+    held, half = 0, []
+    for replica in range(30):
+        learner = CriticalBatch(lr, 512)
+        asked = finish(learner, perceptron(32, 512, chi, first_seed=100 * (replica + 1)))
+        found = learner.answer().critical_batch
+        held += found.low <= diagram.critical_batch.value <= found.high
+        half.append(math.log2(found.high / found.low) / 2)
+        seeds = 1 + max(t.seed for t in asked)
+        assert len(asked) <= seeds * cells / 5
+    assert binom.cdf(19, 30, 0.9) < 0.001 and binom.sf(19, 30, 0.5) < 0.05
+    assert held >= 20
+    assert np.median(half) <= 0.5
+
+
+def test_line_of_the_perceptron_as_the_full_grid(perceptron, finish):
+    """The mean over 12 replicas is within 0.1 octaves, and its error, of the grid's line."""
+    diagram, _ = _grid(perceptron(32, 512, 1.0), 12)
+    truth = {point.batch: point for point in diagram.gd_line}
+    errors = {}
+    for replica in range(12):
+        learner = GdLine(2.0**5, diagram.critical_batch.value, 512)
+        finish(learner, perceptron(32, 512, first_seed=100 * (replica + 1)))
+        for point in learner.answer().points:
+            errors.setdefault(point.batch, []).append(math.log2(point.lr / truth[point.batch].lr))
+    assert sorted(errors) == [8, 128]
+    for batch, off in errors.items():
+        grid = math.log2(truth[batch].high / truth[batch].low) / 2
+        assert abs(np.mean(off)) <= 0.1 + grid
+
+
+def test_bad_input():
+    with pytest.raises(InputError, match="train size = 0"):
+        CriticalBatch(1.0, 0)
+    with pytest.raises(InputError, match="smallest batch = 9: must be an integer from 1"):
+        CriticalBatch(1.0, 8, smallest_batch=9)
+    with pytest.raises(InputError, match="guess = 0"):
+        CriticalBatch(1.0, 64, guess=0.0)
+    with pytest.raises(InputError, match=r"tolerance = 0.0: must be a number of octaves"):
+        CriticalBatch(1.0, 64, tolerance=0.0)
+    with pytest.raises(InputError, match="critical batch = -1"):
+        GdLine(1.0, -1.0, 64)
+    with pytest.raises(InputError, match="factor = 1"):
+        GdLine(1.0, 8.0, 64, factor=1.0)
