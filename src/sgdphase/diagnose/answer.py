@@ -72,7 +72,8 @@ class Diagnosis:
 
     `train_size` is the size that was asked about. `measured_at` is the one that the `regime`, the
     slopes, the GD line and the first step's share were measured at; it is smaller where trainings
-    at the full size did not fit into the budget. `expected` is the regime at `train_size`, and the
+    at the full size did not fit into the budget. A point in a crossover is `unclear`, and `between`
+    two regimes. `expected` is the regime at `train_size`, and the
     two limits belong to it. `critical_batch` belongs to the largest of the `sizes` that has one.
     `unknown` lists what could not be told, with what it would take.
     """
@@ -82,6 +83,7 @@ class Diagnosis:
     train_size: int
     measured_at: int
     regime: Regime
+    between: tuple[Regime, Regime] | None
     confidence: float | None
     expected: Regime
     slopes: Mapping[str, Estimate | None]
@@ -116,6 +118,7 @@ class Diagnosis:
             "train_size": self.train_size,
             "measured_at": self.measured_at,
             "regime": self.regime,
+            "between": None if self.between is None else list(self.between),
             "confidence": self.confidence,
             "expected_regime": self.expected,
             "slopes": {name: _maybe(slope) for name, slope in self.slopes.items()},

@@ -32,7 +32,8 @@ PROBES = 8  # of batches on the way down to the noise-dominated side
 class Critical:
     """`B*`, if it was found, in the row `lr`, from `trials` runs that were told.
 
-    Without it, `above` and `below` bound it where they can. `notes` say why, and what it takes.
+    Without it, `above` and `below` bound it where they can; where the row is `too_noisy` for small
+    batches to be fitted, a lower one may have it. `notes` say why, and what it takes.
     """
 
     critical_batch: Estimate | None
@@ -41,6 +42,7 @@ class Critical:
     above: float | None = None
     below: float | None = None
     notes: tuple[str, ...] = ()
+    too_noisy: bool = False
 
 
 @dataclass
@@ -53,6 +55,7 @@ class _State:
     first: tuple[int, ...] = ()
     above: float | None = None
     below: float | None = None
+    too_noisy: bool = False
     why: str = "the search for the two sides of B* has not ended: it takes the runs it asks for"
 
 
@@ -93,7 +96,8 @@ class CriticalBatch(Searcher):
         told = len(self.told.runs)
         fit = self._fit(state) if state.noise and state.first else None
         if fit is None or state.lr is None:
-            return Critical(None, state.lr, told, state.above, state.below, (state.why,))
+            bounds = (state.above, state.below)
+            return Critical(None, state.lr, told, *bounds, (state.why,), state.too_noisy)
         if not fit.lawful:
             return Critical(None, state.lr, told, notes=(fit.complaint,))
         return Critical(fit.critical_batch, state.lr, told, notes=self._notes(fit))
@@ -135,6 +139,7 @@ class CriticalBatch(Searcher):
             if math.isnan(rise):
                 batch = 4 * batch
                 if batch > large / NEAREST:
+                    state.too_noisy = True
                     state.why = (
                         f"at lr {lr:g} no run at a batch below {large} was fitted: small batches "
                         "are too noisy there, and it takes a lower lr or a larger budget"
@@ -145,6 +150,7 @@ class CriticalBatch(Searcher):
             else:
                 batch = max(self._allowed(batch / 16), lowest)
         if math.isnan(rise) or (rise < 1 and lowest > self.smallest_batch):
+            state.too_noisy = True
             state.why = (
                 f"at lr {lr:g} no noise-dominated run was fitted: small batches are too noisy "
                 "there, and it takes a lower lr"

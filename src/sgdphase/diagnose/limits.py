@@ -3,12 +3,13 @@
 Noise-dominated, what is learnt depends on `lr / batch` alone, up to `B*`; at constant `lr` every
 raise changes it. First-step-dominated, it depends on `lr` alone: any batch at constant `lr`, none
 at constant `lr / batch`. Under GD it depends on neither: any batch at constant `lr`, and at
-constant `lr / batch` as far as `lr` stays below the GD line at large batch.
+constant `lr / batch` as far as `lr` stays below the GD line at large batch. In a crossover the way
+that both of its regimes allow is open.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from sgdphase.diagnose.answer import Limit
 from sgdphase.diagram import Estimate, LinePoint, Regime
@@ -42,21 +43,21 @@ def regime_at(
 
 
 def limits(
-    regime: Regime,
+    regimes: Collection[Regime],
     lr: float,
     batch: int,
     train_size: int,
     critical: Estimate | None,
     line: Sequence[LinePoint],
 ) -> tuple[Limit, Limit]:
-    """At constant temperature and at constant learning rate."""
+    """At constant temperature and at constant learning rate, in a regime or between two."""
     here = Limit("none", Estimate(batch, batch, batch))
     any_batch = Limit("any", Estimate(train_size, train_size, train_size))
-    if regime == "noise-dominated":
+    if set(regimes) in ({"noise-dominated"}, {"noise-dominated", "GD"}):
         return _up_to(critical, batch, train_size), here
-    if regime == "first-step-dominated":
+    if set(regimes) in ({"first-step-dominated"}, {"first-step-dominated", "GD"}):
         return here, any_batch
-    if regime == "GD":
+    if set(regimes) == {"GD"}:
         return _up_to(_below_line(lr, batch, critical, line), batch, train_size), any_batch
     return _UNKNOWN, _UNKNOWN
 

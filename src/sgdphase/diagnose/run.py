@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from sgdphase.diagnose.answer import Diagnosis, Size
-from sgdphase.diagnose.boundary import CriticalBatch
+from sgdphase.diagnose.boundary import Critical, CriticalBatch
 from sgdphase.diagnose.brought import brought
 from sgdphase.diagnose.gd_line import GdLine
 from sgdphase.diagnose.growth import growth
@@ -26,6 +26,7 @@ from sgdphase.diagnose.limits import limits, regime_at
 from sgdphase.diagnose.session import Session
 from sgdphase.diagnose.sizes import chosen, given, ladder, total_seconds
 from sgdphase.diagnose.slopes import Local, LocalSlopes
+from sgdphase.diagnose.words import shown
 from sgdphase.diagram import Estimate, LinePoint
 from sgdphase.diagram.bootstrap import LEVEL, REPLICATES, interval, seed_means, seed_replicates
 from sgdphase.errors import InputError, require
@@ -38,6 +39,8 @@ __all__ = ["Findings", "diagnose", "find"]
 _BUDGET = 600.0
 # Of the budget, for what is planned: some trainings take longer than the first one.
 _PLANNED = 0.7
+# Over which the learning rate is divided where small batches are not fitted.
+_ROWS = (1, 16, 256)
 
 
 @dataclass(frozen=True)
@@ -167,11 +170,14 @@ class _Question:
         scaling = growth(found, sorted({full, 10 * full}))
         if scaling is None:
             self.unknown.append("how B* grows with the data: it takes B* at two train sizes")
-        at_full, expected = found[-1].critical_batch, local.regime
+        at_full, expected, regimes = found[-1].critical_batch, local.regime, local.between
         if largest < full:
             at_full = None if scaling is None else scaling.extrapolated[full]
             expected = regime_at(local.regime, self.lr, self.batch, at_full, line)
-        temperature, rate = limits(expected, self.lr, self.batch, full, at_full, line)
+            regimes = None
+        temperature, rate = limits(regimes or (expected,), self.lr, self.batch, full, at_full, line)
+        if session.is_over:
+            self._say_what_it_takes()
         runs = tuple(run for known in session.runs.values() for run in known.values())
         diagnosis = Diagnosis(
             lr=self.lr,
@@ -179,6 +185,7 @@ class _Question:
             train_size=full,
             measured_at=largest,
             regime=local.regime,
+            between=local.between,
             confidence=local.confidence,
             expected=expected,
             slopes={"lr": local.lr, "batch": local.batch},
@@ -206,6 +213,7 @@ class _Question:
             session.learn(_Once(Trial(self.lr, batch, seed)), foot, "the first trainings")
         took = self._seconds(foot)
         if took is None:
+            self.sizes = self.sizes if self.fixed else chosen(self.sizes, self.batch, 1.0, 0.0)
             return []
         ladder, cores = self.sizes, session.workers.parallel
         if not self.fixed:
@@ -226,6 +234,20 @@ class _Question:
         total = total_seconds([size], self.sizes[-1], took) / self.session.workers.parallel
         return total <= self.session.left
 
+    def _say_what_it_takes(self) -> None:
+        """First of what could not be told: how long the whole would take."""
+        foot = self.sizes[0]
+        took = self._seconds(foot)
+        if took is None:
+            said = "not one training ended within the budget: it takes a far larger one"
+        else:
+            total = total_seconds(self.sizes, foot, took) / self.session.workers.parallel
+            said = (
+                f"the budget was spent; all of it takes about {duration(total)}, and the same "
+                "command goes on from here"
+            )
+        self.unknown.insert(0, said)
+
     def _seconds(self, size: int) -> float | None:
         """What a training at a size takes: the mean, without the one that loaded the data."""
         took = sorted(run.seconds for run in self.session.runs.get(size, {}).values())
@@ -242,7 +264,8 @@ class _Question:
         done = self.session.learn(learner, size, "the regime at your point")
         local = learner.answer()
         self._note("the regime at your point", local.notes, done)
-        self.session.report(f"your point at {size} points: {local.regime}")
+        between = "" if local.between is None else f", between {' and '.join(local.between)}"
+        self.session.report(f"your point at {size} points: {local.regime}{between}")
         return local
 
     def _critical_batches(self) -> list[Size]:
@@ -250,8 +273,20 @@ class _Question:
         found: list[Size] = []
         guess: float | None = None
         for size in self.sizes:
+            answer, done = self._critical(size, guess)
+            here = answer.critical_batch
+            self._note(f"B* at {size} points", answer.notes if here is None else (), done)
+            found.append(Size(size, here, len(self.session.runs[size]), answer.notes))
+            if here is not None:
+                guess = here.value
+                self.session.report(f"B* at {size} points: {shown(here)}")
+        return found
+
+    def _critical(self, size: int, guess: float | None) -> tuple[Critical, bool]:
+        """In the row of the user's learning rate, or in one below if that is too noisy."""
+        for lower in _ROWS:
             learner = CriticalBatch(
-                self.lr,
+                self.lr / lower,
                 size,
                 smallest_batch=self.session.brought.smallest_batch,
                 guess=guess,
@@ -259,13 +294,9 @@ class _Question:
             )
             done = self.session.learn(learner, size, f"B* at {size} points")
             answer = learner.answer()
-            here = answer.critical_batch
-            self._note(f"B* at {size} points", answer.notes if here is None else (), done)
-            found.append(Size(size, here, len(self.session.runs[size]), answer.notes))
-            if here is not None:
-                guess = here.value
-                self.session.report(f"B* at {size} points: {_shown(here)}")
-        return found
+            if not done or not answer.too_noisy:
+                break
+        return answer, done
 
     def _gd_line(self, size: int, critical: Estimate | None) -> tuple[LinePoint, ...]:
         if critical is None:
@@ -285,7 +316,7 @@ class _Question:
 
     def _note(self, what: str, notes: Sequence[str], done: bool) -> None:
         if not done:
-            self.unknown.append(f"{what}: the budget was spent before it was known")
+            self.unknown.append(f"{what}: the budget was spent")
         else:
             self.unknown.extend(f"{what}: {note}" for note in notes)
 
@@ -324,7 +355,3 @@ class _Once:
 
     def tell(self, trial: Trial, seen: Seen) -> None:
         self.told |= trial == self.trial
-
-
-def _shown(found: Estimate) -> str:
-    return f"{found.value:.3g} [{found.low:.3g}, {found.high:.3g}]"

@@ -40,7 +40,8 @@ class Local:
     """The regime at a point, how sure, the slopes in `log lr` and `log batch`, and on what seeds.
 
     `confidence` is the share of replicates that are nearest to the same target; None without two
-    seeds. `notes` say what could not be told, and what it would take.
+    seeds. `notes` say what could not be told, and what it would take. A point that is surely in a
+    crossover is `between` two regimes.
     """
 
     regime: Regime
@@ -49,6 +50,7 @@ class Local:
     batch: Estimate | None
     seeds: int
     notes: tuple[str, ...] = ()
+    between: tuple[Regime, Regime] | None = None
 
 
 @dataclass(frozen=True)
@@ -122,6 +124,7 @@ class LocalSlopes(Searcher):
         else:
             in_lr, in_batch = (self._alone(slopes[k], rng) for k in (0, 1))
         regime: Regime = "unclear"
+        between: tuple[Regime, Regime] | None = None
         confidence, notes = None, _side_notes(sides)
         verdict, unfitted = self._verdict(slopes), self._unfitted()
         if unfitted is not None:
@@ -130,9 +133,11 @@ class LocalSlopes(Searcher):
             notes = (_lacking(slopes), *notes)
         else:
             regime, confidence = verdict.regime, verdict.confidence
-            if regime == "unclear":
+            if regime == "unclear" and verdict.decided:
+                between = verdict.between
+            elif regime == "unclear":
                 notes = (self._unclear(verdict, int(both.sum())), *notes)
-        return Local(regime, confidence, in_lr, in_batch, int(both.sum()), notes)
+        return Local(regime, confidence, in_lr, in_batch, int(both.sum()), notes, between)
 
     def _slopes(self) -> tuple[FloatArray, dict[str, set[str]]]:
         """Slopes `[lr or batch, seed]`, and which sides they lack, by the name of the slope."""
@@ -205,8 +210,6 @@ class LocalSlopes(Searcher):
 
     def _unclear(self, verdict: _Verdict, seeds: int) -> str:
         first, second = verdict.between
-        if verdict.decided:
-            return f"a crossover: its slopes lie between those of {first} and {second}"
         return (
             f"{seeds} seeds leave open whether it is {first}, {second} or between them: "
             "it would take more seeds"

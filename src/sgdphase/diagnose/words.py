@@ -14,14 +14,20 @@ _MEANS: dict[Regime, str] = {
     "noise-dominated": "what is learnt depends on lr/batch",
     "first-step-dominated": "what is learnt depends on lr, not on the batch",
     "GD": "what is learnt depends neither on lr nor on the batch",
-    "diverged": "trainings at your point diverge",
-    "missing": "no training at your point was fitted",
-    "unclear": "between regimes, or too noisy to say",
 }
+_WHY: dict[Regime, str] = {
+    "diverged": "trainings there diverge",
+    "missing": "no training there was fitted",
+    "unclear": "too few trainings, or too noisy ones",
+}
+_NOISE = {"start": "at the start", "epoch": "after one epoch"}
 
 
 def answer_lines(diagnosis: Diagnosis) -> list[str]:
-    """The plain answer: the regime, boundaries, limits, `B*` and how it grows."""
+    """The plain answer: the regime, boundaries, limits, `B*` and how it grows.
+
+    A line that begins with a space belongs to the one above it.
+    """
     return [
         *_regime(diagnosis),
         *_boundaries(diagnosis),
@@ -33,77 +39,75 @@ def answer_lines(diagnosis: Diagnosis) -> list[str]:
 
 def _regime(d: Diagnosis) -> Iterator[str]:
     sure = "" if d.confidence is None else f" (confidence {d.confidence:.2f})"
-    if d.regime in ("unclear", "missing", "diverged"):
-        yield f"Regime at lr {d.lr:g}, batch {d.batch}: cannot tell; {_MEANS[d.regime]}."
+    if d.regime in _MEANS:
+        said, means = f"{d.regime}{sure}", _MEANS[d.regime]
+    elif d.between is not None:
+        said = f"between {d.between[0]} and {d.between[1]}"
+        means = "a crossover, with slopes of neither"
     else:
-        yield f"Regime at lr {d.lr:g}, batch {d.batch}: {d.regime}{sure}; {_MEANS[d.regime]}."
+        said, means = "cannot tell", _WHY.get(d.regime, _WHY["unclear"])
+    part = "" if d.measured_at == d.train_size else f" of {d.train_size}"
+    yield f"Regime: {said}, at lr {d.lr:g}, batch {d.batch}, {d.measured_at}{part} points"
+    yield f"  {means}"
     slopes = [f"{shown(s)} in {name}" for name, s in d.slopes.items() if s is not None]
-    at = f"measured at {d.measured_at} points"
     if slopes:
-        yield f"  slopes of log alignment: {', '.join(slopes)}; {at}"
-    if d.measured_at < d.train_size:
-        told = "cannot tell" if d.expected not in _MEANS or d.expected == "unclear" else d.expected
-        yield f"  at all {d.train_size} points, by the growth of B*: {told}"
+        yield f"  slopes of log alignment: {', '.join(slopes)}"
+    if part:
+        told = d.expected if d.expected in _MEANS else "cannot tell"
+        yield f"  at all {d.train_size} points, by how B* grows: {told}"
 
 
 def _boundaries(d: Diagnosis) -> Iterator[str]:
     found = [size for size in d.sizes if size.train_size == d.measured_at]
     critical = found[0].critical_batch if found else None
-    if critical is not None:
-        yield (
-            f"Boundaries at {d.measured_at} points: B* = {shown(critical)}, "
-            f"{_doublings(critical.value / d.batch)} of batch away."
-        )
+    if critical is None:
+        return
+    yield f"Boundaries at {d.measured_at} points"
+    away = _doublings(critical.value / d.batch, "the batch")
+    yield f"  B* = {shown(critical)}, {away} from yours"
     line = line_at(d.gd_line, d.batch, critical)
     if line is not None:
-        yield (
-            f"  GD line at batch {d.batch}: lr about {line:.3g}, "
-            f"{_doublings(line / d.lr)} of lr away"
-        )
+        yield f"  GD line at your batch: lr {line:.3g}, {_doublings(line / d.lr, 'lr')} from yours"
 
 
 def _limits(d: Diagnosis) -> Iterator[str]:
-    yield (
-        f"Largest batch at {d.train_size} points that learns the same, "
-        f"at constant lr/batch: {_limit(d.constant_temperature)}"
-    )
+    yield f"Largest batch that learns the same, at {d.train_size} points"
+    yield f"  at constant lr/batch: {_limit(d.constant_temperature)}"
     yield f"  at constant lr: {_limit(d.constant_lr)}"
 
 
 def _critical(d: Diagnosis) -> Iterator[str]:
     known = [size for size in d.sizes if size.critical_batch is not None]
     if known:
-        each = [
-            f"{shown(size.critical_batch)} at {size.train_size} points"
-            for size in known
-            if size.critical_batch is not None
-        ]
-        yield f"B* measured: {', '.join(each)}."
-    if d.scaling is not None:
-        yield (
-            f"  grows as points^{shown(d.scaling.exponent)}, as in the paper's model with chi = "
-            f"{shown(d.scaling.chi)}"
-        )
-        measured = {size.train_size for size in known}
-        for size, value in d.scaling.extrapolated.items():
-            if size not in measured:
-                yield f"  extrapolated to {size} points: {shown(value)}"
+        yield "B* and the data"
+    for size in known:
+        yield f"  {shown(size.critical_batch)} at {size.train_size} points, measured"
+    if d.scaling is None:
+        return
+    measured = {size.train_size for size in known}
+    for points, value in d.scaling.extrapolated.items():
+        if points not in measured:
+            yield f"  {shown(value)} at {points} points, extrapolated"
+    yield (
+        f"  B* grows as points^{shown(d.scaling.exponent)}, as in the paper's model at chi = "
+        f"{shown(d.scaling.chi)}"
+    )
 
 
 def _side_by_side(d: Diagnosis) -> Iterator[str]:
-    share = d.first_step_share
-    if share is not None:
-        said = f"First step's share of the final alignment: {shown(share)}"
-        if share.value > 0:
-            bound = d.batch / min(share.value, 1.0)
-            yield f"{said}; by it alone B* is at most about {bound:.3g}."
-        else:
-            yield f"{said}; one step alone does not align, and bounds nothing."
     noise = {name: value for name, value in d.noise_scale.items() if math.isfinite(value)}
+    share = d.first_step_share
+    if share is None and not noise:
+        return
+    yield "Beside it"
+    if share is not None:
+        bounds = "one step alone does not align, and bounds nothing"
+        if share.value > 0:
+            bounds = f"by it alone B* is at most about {d.batch / min(share.value, 1.0):.3g}"
+        yield f"  first step's share of the final alignment: {shown(share)}; {bounds}"
     if noise:
-        where = {"start": "at the start", "epoch": "after one epoch"}
-        each = [f"{value:.3g} {where.get(name, name)}" for name, value in noise.items()]
-        yield f"Gradient noise scale: {', '.join(each)} (another question; it need not agree)."
+        each = [f"{value:.3g} {_NOISE.get(name, name)}" for name, value in noise.items()]
+        yield f"  gradient noise scale: {', '.join(each)}; another question, it need not agree"
 
 
 def line_at(line: tuple[LinePoint, ...], batch: float, critical: Estimate | None) -> float | None:
@@ -142,11 +146,11 @@ def shown(estimate: Estimate | None) -> str:
     return f"{estimate.value:.3g} [{estimate.low:.3g}, {estimate.high:.3g}]"
 
 
-def _doublings(ratio: float) -> str:
+def _doublings(ratio: float, what: str) -> str:
     """How far, and which way.
 
-    >>> _doublings(8), _doublings(0.5)
-    ('3.0 doublings up', '1.0 halvings down')
+    >>> _doublings(8, "the batch"), _doublings(0.5, "lr")
+    ('3.0 doublings of the batch', '1.0 halvings of lr')
     """
     steps = math.log2(ratio)
-    return f"{steps:.1f} doublings up" if steps >= 0 else f"{-steps:.1f} halvings down"
+    return f"{abs(steps):.1f} {'doublings' if steps >= 0 else 'halvings'} of {what}"

@@ -90,11 +90,17 @@ def _take_statistics(module: Module, x: Tensor) -> None:
     kept = [(layer.training, layer.momentum) for layer in layers]
     for layer in layers:
         layer.reset_running_stats()
-        layer.training, layer.momentum = True, None
+        layer.training = True
+    seen = 0
     with torch.no_grad():
         for part in torch.split(x, CHUNK):
             # A last part of one point has no statistics.
-            if len(part) > 1 or len(x) == 1:
-                module(part)
+            if len(part) == 1 < len(x):
+                continue
+            seen += len(part)
+            for layer in layers:
+                # All points count alike, also those of a small last part.
+                layer.momentum = len(part) / seen
+            module(part)
     for layer, (training, momentum) in zip(layers, kept, strict=True):
         layer.training, layer.momentum = training, momentum

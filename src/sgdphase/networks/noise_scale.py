@@ -26,7 +26,8 @@ _GROUPS, _POINTS = 64, 2048
 def noise_scale(fitting: Fitting, training: Training) -> float:
     """NaN where the points have no gradient, or where it drowns in the scatter."""
     count = min(len(fitting.x), _POINTS)
-    size = max(count // _GROUPS, 1)
+    # Points that see each other have no gradient alone.
+    size = max(count // _GROUPS, 2 if fitting.coupled else 1)
     if count < 2 * size:
         return math.nan
     loss = LOSSES[training.loss]

@@ -133,6 +133,8 @@ def traits(module: Module, x: Tensor) -> Traits:
     with torch.no_grad():
         torch.manual_seed(0)
         together = module(x)
+        if not bool(torch.isfinite(together).all()):
+            raise InputError("the model gives outputs that are not finite, before any step")
         torch.manual_seed(1)
         again = module(x)
         if not torch.equal(together, again) and not torch.allclose(together, again):
@@ -140,7 +142,13 @@ def traits(module: Module, x: Tensor) -> Traits:
                 "the model gives other outputs for the same inputs in evaluation mode: there is "
                 "no predictor to speak of; switch off what is random when not self.training"
             )
-        single = torch.cat([module(point) for point in torch.split(x, 1)])
+        alone = [module(point) for point in torch.split(x, 1)]
+        if alone[0].shape != together[:1].shape:
+            raise InputError(
+                f"the model gives shape {tuple(alone[0].shape)} for one point: must be "
+                f"{tuple(together[:1].shape)} (squeeze() drops the dimension of the batch)"
+            )
+        single = torch.cat(alone)
     scale = float(together.abs().max())
     apart = float((together - single).abs().max())
     # Rounding differs with the size of a batch; a coupling through statistics is far larger.
@@ -165,7 +173,8 @@ class _Form:
     def of(cls, module: Module, problem: Own, some: Tensor) -> _Form:
         name, classes = problem.code.name, problem.classes
         kind = next(weight.dtype for weight in module.parameters())
-        with problem.code.guest("model"), torch.no_grad():
+        # In the random state of the training's seed: lazy layers draw their weights here.
+        with torch.no_grad():
             found: Any = None
             if not some.is_floating_point():
                 # Whole numbers may be tokens, which want to stay so, or pixels.
@@ -175,6 +184,8 @@ class _Form:
                 found = module(some.to(kind))
         if not isinstance(found, Tensor):
             raise InputError(f"{name}: the model gives {type(found).__name__}: must give a tensor")
+        if not found.is_floating_point():
+            raise InputError(f"{name}: outputs are of type {found.dtype}: must have a gradient")
         shape = tuple(found.shape)
         if shape == (len(some),) or shape == (len(some), 1):
             if len(classes) != 2:

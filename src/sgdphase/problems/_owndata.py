@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,7 +39,7 @@ def labelled(code: UserCode, function: str, classes: NDArray[Any] | None = None)
     """What `data()` or `test_data()` gives; the test data have the classes of the data."""
     where = f"{code.name}, {function}()"
     with code.guest(function):
-        x, y, changes = _arrays(code.functions[function](), where)
+        x, y, changes = _arrays(code.call(function, 0), where)
     if x.dtype.kind not in "biuf":
         raise InputError(f"{where}: inputs are of type {x.dtype}: must be numbers")
     if x.ndim < 1 or len(x) == 0:
@@ -59,7 +60,7 @@ def labelled(code: UserCode, function: str, classes: NDArray[Any] | None = None)
 def _arrays(given: Any, where: str) -> tuple[NDArray[Any], NDArray[Any], bool]:
     """From `x, y`, or from a Dataset that is read point by point."""
     if isinstance(given, tuple | list) and len(given) == 2 and hasattr(given[0], "shape"):
-        return _array(given[0]), _array(given[1]), False
+        return _array(given[0], where), _array(given[1], where), False
     if hasattr(given, "batch_sampler"):
         raise InputError(f"{where}: gives a DataLoader: must give its Dataset, or x, y")
     if not (hasattr(given, "__getitem__") and hasattr(given, "__len__")):
@@ -67,6 +68,8 @@ def _arrays(given: Any, where: str) -> tuple[NDArray[Any], NDArray[Any], bool]:
             f"{where}: gives {type(given).__name__}: must give x, y as arrays or tensors, or a "
             "map-style Dataset"
         )
+    if isinstance(given, Mapping | str):
+        raise InputError(f"{where}: gives {type(given).__name__}: must give x, y")
     points = [_pair(given[index], where) for index in range(len(given))]
     if not points:
         raise InputError(f"{where}: gives an empty Dataset")
@@ -82,17 +85,20 @@ def _arrays(given: Any, where: str) -> tuple[NDArray[Any], NDArray[Any], bool]:
 def _pair(point: Any, where: str) -> tuple[NDArray[Any], Any]:
     if not (isinstance(point, tuple | list) and len(point) == 2):
         raise InputError(f"{where}: a point of the Dataset must be a pair of input and label")
-    label = _array(point[1])
+    label = _array(point[1], where)
     if label.size != 1:
         raise InputError(f"{where}: a label of shape {label.shape}: must be one number")
-    return _array(point[0]), label.reshape(())[()]
+    return _array(point[0], where), label.reshape(())[()]
 
 
-def _array(given: Any) -> NDArray[Any]:
-    """A copy, so that nothing of the user's is held or changed."""
-    if hasattr(given, "detach"):
-        given = given.detach().cpu().numpy()
-    return np.array(given)
+def _array(given: Any, where: str) -> NDArray[Any]:
+    """A copy, so that nothing of the user's is held or changed, in the order of bytes of here."""
+    try:
+        array = np.array(given.detach().cpu().numpy() if hasattr(given, "detach") else given)
+    except (TypeError, ValueError, RuntimeError) as error:
+        said = " ".join(str(error).split())
+        raise InputError(f"{where}: gives what is no array of numbers ({said})") from None
+    return array.astype(array.dtype.newbyteorder("="), copy=False)
 
 
 def _checked_labels(y: NDArray[Any], points: int, where: str) -> NDArray[Any]:

@@ -147,7 +147,7 @@ def _read(code: UserCode) -> tuple[Labelled | None, Labelled | None, str]:
     test = labelled(code, "test_data", data.classes) if "test_data" in code else None
     for part in (data, test):
         if part is not None:
-            for array in (part.x, part.y):
+            for array in (part.x, part.y, part.classes):
                 digest.update(str((array.dtype, array.shape)).encode())
                 digest.update(np.ascontiguousarray(array).data)
     return data, test, digest.hexdigest()

@@ -42,11 +42,10 @@ class Trainer:
 def trainer_of(model: str) -> Trainer:
     """The trainer of a model in the table, or of `module:function` for one of the user's own.
 
-    >>> trainer_of("vgg")
+    >>> trainer_of("vgg")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
-    sgdphase.errors.InputError: model = 'vgg': must be perceptron, fc, mobilenet, own, function or
-    'module:name'
+    sgdphase.errors.InputError: model = 'vgg': must be perceptron, fc, ... or 'module:name'
     """
     module_name, _, function = model.partition(":")
     if not function:
