@@ -17,7 +17,7 @@ class Size:
 
     train_size: int
     critical_batch: Estimate | None
-    trainings: int
+    trainings: int = 0
     notes: tuple[str, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:

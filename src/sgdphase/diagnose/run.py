@@ -9,7 +9,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -189,7 +189,7 @@ class _Question:
             confidence=local.confidence,
             expected=expected,
             slopes={"lr": local.lr, "batch": local.batch},
-            sizes=tuple(found),
+            sizes=tuple(replace(s, trainings=len(session.runs[s.train_size])) for s in found),
             gd_line=line,
             constant_temperature=temperature,
             constant_lr=rate,
@@ -276,7 +276,7 @@ class _Question:
             answer, done = self._critical(size, guess)
             here = answer.critical_batch
             self._note(f"B* at {size} points", answer.notes if here is None else (), done)
-            found.append(Size(size, here, len(self.session.runs[size]), answer.notes))
+            found.append(Size(size, here, notes=answer.notes))
             if here is not None:
                 guess = here.value
                 self.session.report(f"B* at {size} points: {shown(here)}")

@@ -9,7 +9,7 @@ from sgdphase.errors import InputError
 
 # Of each size to the next, and how many there are at most.
 _RATIO, _MOST = 4, 3
-_SMALLEST = 128
+_SMALLEST = 64
 # A training's seconds grow somewhat faster than its points: seen on images at 512 to 4096.
 _GROWTH = 1.3
 # Trainings at the largest size (regime, B*, GD line; the last take longer than others) and at each

@@ -15,6 +15,18 @@ _MEANS: dict[Regime, str] = {
     "first-step-dominated": "what is learnt depends on lr, not on the batch",
     "GD": "what is learnt depends neither on lr nor on the batch",
 }
+# Slopes between those of two regimes are those of a crossover, or of a law less steep.
+_BETWEEN: dict[frozenset[Regime], str] = {
+    frozenset({"noise-dominated", "GD"}): (
+        "what is learnt depends on lr/batch, but less than in proportion"
+    ),
+    frozenset({"first-step-dominated", "GD"}): (
+        "what is learnt depends on lr, but less than in proportion, and not on the batch"
+    ),
+    frozenset({"noise-dominated", "first-step-dominated"}): (
+        "what is learnt depends on lr, and on the batch, but less than in proportion"
+    ),
+}
 _WHY: dict[Regime, str] = {
     "diverged": "trainings there diverge",
     "missing": "no training there was fitted",
@@ -43,7 +55,7 @@ def _regime(d: Diagnosis) -> Iterator[str]:
         said, means = f"{d.regime}{sure}", _MEANS[d.regime]
     elif d.between is not None:
         said = f"between {d.between[0]} and {d.between[1]}"
-        means = "a crossover, with slopes of neither"
+        means = _BETWEEN[frozenset(d.between)]
     else:
         said, means = "cannot tell", _WHY.get(d.regime, _WHY["unclear"])
     part = "" if d.measured_at == d.train_size else f" of {d.train_size}"

@@ -1,0 +1,115 @@
+"""The parts of an answer: sizes, growth, limits, words."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from sgdphase.diagnose.answer import Size
+from sgdphase.diagnose.growth import growth
+from sgdphase.diagnose.limits import limits, regime_at
+from sgdphase.diagnose.sizes import chosen, given, ladder, total_seconds
+from sgdphase.diagnose.words import line_at
+from sgdphase.diagram import Estimate, LinePoint
+from sgdphase.errors import InputError
+
+STAR = Estimate(64.0, 48.0, 80.0)
+# T_c = 1/16, so that the GD line above B* is at 2 T_c B* = 8.
+LINE = (LinePoint(16, 1.0, 0.9, 1.1), LinePoint(256, 8.0, 7.0, 9.0))
+
+
+def test_growth_is_exact_for_a_law_without_noise() -> None:
+    sizes = [Size(p, Estimate(b := 3 * p**0.4, b / 1.001, b * 1.001), 9) for p in (100, 1000)]
+    found = growth(sizes, [10_000])
+    assert found is not None
+    assert found.exponent.value == pytest.approx(0.4)
+    assert found.chi.value == pytest.approx(1.5)
+    assert found.extrapolated[10_000].value == pytest.approx(3 * 10_000**0.4)
+
+
+def test_growth_covers_as_often_as_it_says() -> None:
+    # 200 draws of three sizes: 90 % cover means 180 +- 4.2; below 168 has probability 0.3 %.
+    rng = np.random.default_rng(3)
+    covered = 0
+    for _ in range(200):
+        sizes = []
+        for p in (256, 1024, 4096):
+            sigma = 0.15
+            b = math.exp(0.5 * math.log(p) + sigma * rng.standard_normal())
+            half = math.exp(1.645 * sigma)
+            sizes.append(Size(p, Estimate(b, b / half, b * half), 9))
+        found = growth(sizes, [40960])
+        assert found is not None
+        covered += (
+            found.extrapolated[40960].low <= math.sqrt(40960) <= found.extrapolated[40960].high
+        )
+    assert covered >= 168
+
+
+def test_growth_takes_two_sizes_with_intervals() -> None:
+    assert growth([Size(64, STAR, 9)], [128]) is None
+    assert growth([Size(64, STAR, 9), Size(128, None, 9)], [256]) is None
+    open_ended = Estimate(64.0, math.nan, math.nan)
+    assert growth([Size(64, STAR, 9), Size(128, open_ended, 9)], [256]) is None
+
+
+@pytest.mark.parametrize(
+    ("measured", "lr", "batch", "regime"),
+    [
+        ("noise-dominated", 4.0, 16, "noise-dominated"),
+        ("first-step-dominated", 64.0, 16, "noise-dominated"),
+        ("first-step-dominated", 64.0, 256, "first-step-dominated"),
+        ("first-step-dominated", 2.0, 256, "GD"),
+        ("first-step-dominated", 8.0, 256, "unclear"),
+        ("noise-dominated", 64.0, 64, "unclear"),
+        ("GD", 1e-3, 16, "GD"),
+        ("unclear", 64.0, 256, "unclear"),
+    ],
+)
+def test_the_regime_at_a_larger_size(measured, lr: float, batch: int, regime: str) -> None:
+    assert regime_at(measured, lr, batch, STAR, LINE) == regime
+    if measured != "GD":
+        assert regime_at(measured, lr, batch, None, LINE) == "unclear"
+
+
+def test_limits_of_crossovers_and_of_what_is_not_known() -> None:
+    temperature, rate = limits(("noise-dominated", "GD"), 1.0, 16, 4096, STAR, LINE)
+    assert temperature.batch == STAR and rate.kind == "none"
+    temperature, rate = limits(("first-step-dominated", "GD"), 8.0, 256, 4096, STAR, LINE)
+    assert temperature.kind == "none" and rate.kind == "any"
+    temperature, rate = limits(
+        ("noise-dominated", "first-step-dominated"), 64.0, 64, 4096, STAR, ()
+    )
+    assert temperature.kind == rate.kind == "unknown"
+    temperature, _ = limits(("noise-dominated",), 1.0, 16, 4096, None, ())
+    assert temperature.kind == "unknown"
+    # Already above the estimate: never less than the present batch.
+    temperature, _ = limits(("noise-dominated",), 1.0, 70, 4096, STAR, ())
+    assert temperature.batch == Estimate(70.0, 70.0, 80.0)
+
+
+def test_the_line_at_a_batch() -> None:
+    assert line_at(LINE, 8, STAR) == pytest.approx(0.5)
+    assert line_at(LINE, 1024, STAR) == 8.0
+    assert line_at((LINE[0],), 1024, STAR) is None
+    assert line_at(LINE, 8, None) is None
+
+
+def test_sizes_fit_into_the_time_and_hold_the_batch() -> None:
+    sizes = ladder(65536)
+    assert sizes == [64, 256, 1024, 4096, 16384, 65536]
+    assert chosen(sizes, 1, 0.1, math.inf) == [4096, 16384, 65536]
+    picked = chosen(sizes, 1, 0.1, 600.0)
+    assert total_seconds(picked, 64, 0.1) <= 600.0
+    assert total_seconds([4 * size for size in picked], 64, 0.1) > 600.0
+    assert chosen(sizes, 128, 10.0, 1.0) == [64, 256]
+    assert chosen(sizes, 60000, 10.0, 1.0)[-1] == 65536
+
+
+def test_sizes_that_are_given_are_checked() -> None:
+    assert given([1024, 64, 64], 8, None) == [64, 1024]
+    for sizes, batch, full in [([], 1, None), ([1], 1, None), ([64], 65, None), ([64], 1, 32)]:
+        with pytest.raises(InputError):
+            given(sizes, batch, full)
