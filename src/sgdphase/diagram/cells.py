@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from sgdphase.errors import InputError
 
-__all__ = ["FloatArray", "Plane", "plane_from_dataset", "plane_from_table"]
+__all__ = ["EXPERIMENT", "FloatArray", "Plane", "choose", "plane_from_dataset", "plane_from_table"]
 
 FloatArray = NDArray[np.float64]
 
@@ -98,7 +98,7 @@ def plane_from_table(
     for name in (*AXES, "status", observable):
         if name not in columns:
             raise InputError(f"no column {name}: the runs have {_listed(sorted(columns))}")
-    columns = _choose(columns, fixed)
+    columns = choose(columns, fixed)
     common = _common(columns)
 
     lr, row = np.unique(_rounded(columns["lr"]), return_inverse=True)
@@ -147,7 +147,8 @@ def plane_from_dataset(dataset: Any, observable: str = "alignment", **fixed: Any
     return plane_from_table({n: c[ran] for n, c in table.items()}, observable, **fixed)
 
 
-def _choose(columns: dict[str, NDArray[Any]], fixed: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
+def choose(columns: dict[str, NDArray[Any]], fixed: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
+    """The rows that have these values; a name or a value that no run has is an error."""
     for name, wanted in fixed.items():
         if wanted is None:
             continue

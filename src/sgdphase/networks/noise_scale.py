@@ -31,14 +31,16 @@ def noise_scale(fitting: Fitting, training: Training) -> float:
     if count < 2 * size:
         return math.nan
     loss = LOSSES[training.loss]
-    means = []
-    for points in torch.split(torch.arange(count // size * size), size):
+    groups, scatter, mean = count // size, 0.0, torch.zeros(())
+    for number, points in enumerate(torch.split(torch.arange(groups * size), size), start=1):
         z = fitting.margins_with_gradient(points)
         value = loss.value(z / training.margin).mean() * training.margin
         parts = torch.autograd.grad(value, fitting.parameters, materialize_grads=True)
-        means.append(torch.cat([part.flatten().double().cpu() for part in parts]))
-    groups = torch.stack(means)
-    mean = groups.mean(dim=0)
-    scatter = float(((groups - mean) ** 2).sum()) * size / (len(groups) - 1)
-    square = float((mean**2).sum()) - scatter / (size * len(groups))
+        found = torch.cat([part.flatten().double().cpu() for part in parts])
+        # Means and squares as they come: a large network has no room for all its gradients.
+        off = found - mean
+        mean = mean + off / number
+        scatter += float(off @ (found - mean))
+    scatter *= size / (groups - 1)
+    square = float((mean**2).sum()) - scatter / (size * groups)
     return scatter / square if square > 0 else math.nan

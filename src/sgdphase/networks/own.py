@@ -28,6 +28,8 @@ from sgdphase.records import Outcome, Training
 
 # Points that a module is tried on.
 _TRIED = 4
+# Types that are tried as they are before they become those of the weights.
+_WHOLE = (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64)
 # The noise scale is a side dish: it must not take long.
 _EPOCH_SECONDS = 30.0
 
@@ -176,10 +178,11 @@ class _Form:
         # In the random state of the training's seed: lazy layers draw their weights here.
         with torch.no_grad():
             found: Any = None
-            if not some.is_floating_point():
-                # Whole numbers may be tokens, which want to stay so, or pixels.
+            # Whole numbers may be tokens, which want to stay so, or pixels.
+            for whole in (some.dtype, torch.int64) if some.dtype in _WHOLE else ():
                 with suppress(RuntimeError):
-                    found, kind = module(some.long()), torch.int64
+                    found, kind = module(some.to(whole)), whole
+                    break
             if found is None:
                 found = module(some.to(kind))
         if not isinstance(found, Tensor):

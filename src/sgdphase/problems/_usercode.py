@@ -68,8 +68,11 @@ class UserCode:
 
     def _said(self, error: BaseException, doing: str) -> str:
         what = f"{type(error).__name__}: {' '.join(str(error).split())}".rstrip(": ")
-        codes = {name: _code(function) for name, function in self.functions.items()}
-        codes = {name: code for name, code in codes.items() if code and not _in_package(code)}
+        codes = {
+            name: code
+            for name, function in self.functions.items()
+            if (code := _code(function)) and not _in_package(code)
+        }
         place = _place(error, {code.co_filename for code in codes.values()})
         if not place and (code := codes.get(doing)):
             place = f"{Path(code.co_filename).name}, line {code.co_firstlineno} in {doing}"
@@ -223,19 +226,31 @@ def _surroundings(given: Any) -> Iterator[Any]:
 
 
 def _repr(given: Any) -> str:
-    """A module is its layers and weights; data are told apart by their content anyway."""
+    """What shows of a value in every process alike: a name at least, or its content."""
     if isinstance(given, str | int | float | bool | bytes | None):
         return repr(given)
     if isinstance(given, Mapping):
         given = sorted(given.items(), key=str)
     if isinstance(given, tuple | list):
         return repr([_repr(part) for part in given])
-    if not is_module(given):
-        return str(getattr(given, "__qualname__", type(given).__qualname__))
-    weights = hashlib.sha256()
-    for weight in given.parameters():
-        weights.update(weight.detach().cpu().numpy().tobytes())
-    return f"{given!r} {weights.hexdigest()}"
+    name = str(getattr(given, "__qualname__", type(given).__qualname__))
+    if isinstance(given, type):
+        return name
+    # Whatever lies around in a notebook must not be in the way.
+    with suppress(Exception):
+        if is_module(given):
+            weights = [_content(weight) for weight in given.parameters()]
+            return f"{given!r} {weights}"
+        if hasattr(given, "__array__"):
+            return _content(given)
+    return name
+
+
+def _content(given: Any) -> str:
+    array = np.asarray(given.detach().cpu() if hasattr(given, "detach") else given)
+    if array.dtype.hasobject:
+        return str(array.shape)
+    return f"{array.dtype} {array.shape} {hashlib.sha256(array.tobytes()).hexdigest()}"
 
 
 def _code(function: Any) -> types.CodeType | None:

@@ -14,6 +14,8 @@ from sgdphase.sweep.table import RESULTS, flat
 
 __all__ = ["every_run", "shared"]
 
+# Where a file lies on the machine of the runs is not the reader's business.
+_HIDDEN = ("path",)
 # In every row, also where all runs agree.
 _ALWAYS = ("lr", "batch", "seed", "status")
 
@@ -26,7 +28,7 @@ def shared(runs: Sequence[Run]) -> dict[str, Any]:
     return {
         name: value
         for name, value in parameters[0].items()
-        if name not in _ALWAYS and all(own.get(name) == value for own in parameters)
+        if name not in (*_ALWAYS, *_HIDDEN) and all(own.get(name) == value for own in parameters)
     }
 
 
@@ -39,7 +41,8 @@ def every_run(runs: Sequence[Run]) -> Html:
     columns = {
         name: column
         for name, column in table_of(ordered).items()
-        if name in (*_ALWAYS, *RESULTS) or (name not in common and _says_something(column))
+        if name in (*_ALWAYS, *RESULTS)
+        or (name not in common and name not in _HIDDEN and _says_something(column))
     }
     names = list(columns)
     rows: list[list[Any]] = [list(row) for row in zip(*columns.values(), strict=True)]

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from sgdphase.diagram import REGIMES, Estimate, PhaseDiagram, phase_diagram, plane_from_table
-from sgdphase.diagram.cells import EXPERIMENT, _choose
+from sgdphase.diagram.cells import EXPERIMENT, choose
 from sgdphase.diagram.draw import draw_figure
 from sgdphase.errors import InputError
 from sgdphase.report._drawing import png
@@ -87,7 +87,7 @@ def store_page(
     if observable not in columns and any(run.outcome.observables for run in runs):
         raise InputError(f"no column {observable}: the runs have {', '.join(sorted(columns))}")
     columns["key"] = np.array([run.training.key for run in runs])
-    chosen = set(_choose(columns, fixed)["key"].tolist())
+    chosen = set(choose(columns, fixed)["key"].tolist())
     found = experiments([run for run in runs if run.training.key in chosen])
     diagrams = [_diagram(experiment, observable, factor) for experiment in found]
     parts = _contents(found, diagrams) if len(found) > 1 else []
@@ -123,7 +123,7 @@ def experiments(runs: Sequence[Run]) -> list[Experiment]:
         places = {(r.training.lr, r.training.batch, r.training.seed) for r in group}
         for run in group:
             own = flat(run)
-            rest = [name for name in own if name not in (*EXPERIMENT, *_PLANE)]
+            rest = [name for name in own if name not in (*EXPERIMENT, *_PLANE, "path")]
             more = () if len(places) == len(group) else _fields(own, rest)
             split.setdefault(fields + more, []).append(run)
     names = dict.fromkeys(name for fields in split for name, _ in fields)

@@ -39,15 +39,24 @@ def train(training: Training, *, trajectory: bool = False) -> Outcome:
 
 def _numbers(found: Any, name: str) -> dict[str, float]:
     given = found if isinstance(found, Mapping) else {"alignment": found}
-    if "alignment" not in given:
-        raise InputError(f"{name}: train() returns {', '.join(map(str, given))}: wants alignment")
+    if isinstance(found, Mapping) and given.get("alignment") is None:
+        names = ", ".join(map(str, given)) or "an empty dict"
+        raise InputError(f"{name}: train() returns {names}: must have a number named alignment")
+    wanted = [key for key in OBSERVABLES if key == "alignment" or given.get(key) is not None]
     try:
-        return {key: float(given[key]) for key in OBSERVABLES if given.get(key) is not None}
-    except (TypeError, ValueError):
+        return {key: _number(given[key]) for key in wanted}
+    except (TypeError, ValueError, OverflowError, RuntimeError):
         raise InputError(
             f"{name}: train() returns {type(found).__name__}: must return the alignment, or a dict "
             f"with numbers named {', '.join(OBSERVABLES)}"
         ) from None
+
+
+def _number(value: Any) -> float:
+    # Text, and arrays of one number, would pass for numbers.
+    if isinstance(value, str | bytes) or getattr(value, "shape", ()) != ():
+        raise TypeError
+    return float(value)
 
 
 def expected_seconds(training: Training) -> float:
