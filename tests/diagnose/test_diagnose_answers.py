@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
 
-from sgdphase.diagnose.answer import Size
+from sgdphase.diagnose.answer import Diagnosis, Limit, Size
 from sgdphase.diagnose.growth import growth
 from sgdphase.diagnose.limits import limits, regime_at
 from sgdphase.diagnose.sizes import chosen, given, ladder, total_seconds
-from sgdphase.diagnose.words import line_at
+from sgdphase.diagnose.words import answer_lines
 from sgdphase.diagram import Estimate, LinePoint
 from sgdphase.errors import InputError
 
@@ -91,10 +92,52 @@ def test_limits_of_crossovers_and_of_what_is_not_known() -> None:
 
 
 def test_the_line_at_a_batch() -> None:
-    assert line_at(LINE, 8, STAR) == pytest.approx(0.5)
-    assert line_at(LINE, 1024, STAR) == 8.0
-    assert line_at((LINE[0],), 1024, STAR) is None
-    assert line_at(LINE, 8, None) is None
+    found = diagnosis(gd_line=LINE)
+    assert found.gd_line_at(8) == pytest.approx(0.5)
+    # The two laws meet at 2 B*: 128/16 = 8.
+    assert found.gd_line_at(100) == pytest.approx(100 / 16)
+    assert found.gd_line_at(1024) == 8.0
+    only_below = diagnosis(gd_line=LINE[:1])
+    assert only_below.gd_line_at(1024) is None
+    assert only_below.gd_line_at(8) == pytest.approx(0.5)
+    assert diagnosis(gd_line=LINE, sizes=(Size(4096, None),)).gd_line_at(8) is None
+
+
+def diagnosis(**fields: Any) -> Diagnosis:
+    """A diagnosis at 4096 points with some fields changed."""
+    plain: dict[str, Any] = {
+        "lr": 1.0, "batch": 8, "train_size": 4096, "measured_at": 4096,
+        "regime": "noise-dominated", "between": None, "confidence": 0.95,
+        "expected": "noise-dominated", "slopes": {}, "sizes": (Size(4096, STAR),),
+        "gd_line": (), "constant_temperature": Limit("up to", STAR),
+        "constant_lr": Limit("none", Estimate(8, 8, 8)), "scaling": None,
+        "first_step_share": None, "noise_scale": {}, "warnings": (), "unknown": (),
+        "trainings": 30, "seconds": 9.0,
+    }  # fmt: skip
+    return Diagnosis(**(plain | fields))
+
+
+def test_words_for_every_answer() -> None:
+    said = "\n".join(answer_lines(diagnosis(gd_line=LINE)))
+    assert "Regime: noise-dominated (confidence 0.95), at lr 1, batch 8, 4096 points" in said
+    assert "B* = 64 [48, 80], 3.0 doublings of the batch from yours" in said
+    assert "GD line at your batch: lr 0.5, 1.0 halvings of lr from yours" in said
+    assert "at constant lr/batch: 64 [48, 80]" in said
+    assert "at constant lr: the present one" in said
+    between = diagnosis(regime="unclear", between=("noise-dominated", "GD"), confidence=0.5)
+    assert "between noise-dominated and GD" in answer_lines(between)[0]
+    unknown = diagnosis(
+        regime="unclear", confidence=None, sizes=(), measured_at=64, expected="unclear",
+        constant_temperature=Limit("unknown"), constant_lr=Limit("unknown"),
+    )  # fmt: skip
+    said = "\n".join(answer_lines(unknown))
+    assert said.count("cannot tell") == 4 and "64 of 4096 points" in said
+    # The bound on B* of a share of a quarter at batch 8; a negative share bounds nothing.
+    shares = diagnosis(first_step_share=Estimate(0.25, 0.2, 0.3), noise_scale={"start": 12.3})
+    said = "\n".join(answer_lines(shares))
+    assert "B* is at most about 32" in said and "noise scale: 12.3 at the start" in said
+    negative = diagnosis(first_step_share=Estimate(-0.1, -0.2, 0.0))
+    assert "bounds nothing" in "\n".join(answer_lines(negative))
 
 
 def test_sizes_fit_into_the_time_and_hold_the_batch() -> None:

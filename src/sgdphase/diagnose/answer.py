@@ -106,6 +106,22 @@ class Diagnosis:
         found = [size for size in self.sizes if size.critical_batch is not None]
         return max(found, key=lambda size: size.train_size) if found else None
 
+    def gd_line_at(self, batch: float) -> float | None:
+        """`lr_c` at a batch: it rises as `T_c batch` below `B*`, to its level at large batch.
+
+        None on a side of `B*` on which it was not measured.
+        """
+        star = next(
+            (s.critical_batch for s in self.sizes if s.train_size == self.measured_at), None
+        )
+        if star is None:
+            return None
+        below = [point.lr / point.batch for point in self.gd_line if point.batch < star.value]
+        above = [point.lr for point in self.gd_line if point.batch >= star.value]
+        if not (below if batch < star.value else above):
+            return None
+        return min([*(slope * batch for slope in below), *above])
+
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON; None where there is no number."""
         largest = self.critical_batch

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 
 from sgdphase.diagnose.answer import Diagnosis, Limit
-from sgdphase.diagram import Estimate, LinePoint, Regime
+from sgdphase.diagram import Estimate, Regime
 
 __all__ = ["answer_lines"]
 
@@ -77,7 +77,7 @@ def _boundaries(d: Diagnosis) -> Iterator[str]:
     yield f"Boundaries at {d.measured_at} points"
     away = _doublings(critical.value / d.batch, "the batch")
     yield f"  B* = {shown(critical)}, {away} from yours"
-    line = line_at(d.gd_line, d.batch, critical)
+    line = d.gd_line_at(d.batch)
     if line is not None:
         yield f"  GD line at your batch: lr {line:.3g}, {_doublings(line / d.lr, 'lr')} from yours"
 
@@ -120,17 +120,6 @@ def _side_by_side(d: Diagnosis) -> Iterator[str]:
     if noise:
         each = [f"{value:.3g} {_NOISE.get(name, name)}" for name, value in noise.items()]
         yield f"  gradient noise scale: {', '.join(each)}; another question, it need not agree"
-
-
-def line_at(line: tuple[LinePoint, ...], batch: float, critical: Estimate | None) -> float | None:
-    """The GD line at a batch: `T_c batch` below `B*`, level above it; None if not measured."""
-    if not line or critical is None:
-        return None
-    if batch < critical.value:
-        point = min(line, key=lambda p: p.batch)
-        return point.lr * batch / point.batch if point.batch <= critical.value else None
-    point = max(line, key=lambda p: p.batch)
-    return point.lr if point.batch >= critical.value else None
 
 
 def _limit(limit: Limit) -> str:

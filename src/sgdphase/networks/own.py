@@ -179,7 +179,8 @@ class _Form:
         with torch.no_grad():
             found: Any = None
             # Whole numbers may be tokens, which want to stay so, or pixels.
-            for whole in (some.dtype, torch.int64) if some.dtype in _WHOLE else ():
+            wholes = (some.dtype, torch.int64) if some.dtype in _WHOLE else (torch.int64,)
+            for whole in () if some.is_floating_point() else wholes:
                 with suppress(RuntimeError):
                     found, kind = module(some.to(whole)), whole
                     break

@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 import functools
 import hashlib
+import importlib
 import inspect
 import linecache
 import random
@@ -120,6 +121,7 @@ def _forget_others(neighbours: Mapping[Path, str]) -> None:
         return
     _NEIGHBOURS.clear()
     _NEIGHBOURS.update(neighbours)
+    importlib.invalidate_caches()
     for name, module in list(sys.modules.items()):
         file = getattr(module, "__file__", None)
         if file and name not in ("__main__", "user_training") and _is_beside(file):
@@ -203,7 +205,7 @@ def _text(given: Any, known: set[int] | None = None) -> str:
         parts = [inspect.getsource(given)]
     except (OSError, TypeError):
         code = getattr(given, "__code__", None)
-        parts = [repr((code.co_code, code.co_consts)) if code else _repr(given)]
+        parts = [_bytecode(code) if code else _repr(given)]
     for value in _surroundings(given):
         is_code = inspect.isfunction(value) or inspect.isclass(value)
         if is_code and value.__module__ == given.__module__:
@@ -211,6 +213,12 @@ def _text(given: Any, known: set[int] | None = None) -> str:
         else:
             parts.append(_repr(value))
     return "\n".join(parts)
+
+
+def _bytecode(code: types.CodeType) -> str:
+    """Code inside code is a constant of it, whose own text has an address."""
+    inner = [_bytecode(c) if isinstance(c, types.CodeType) else repr(c) for c in code.co_consts]
+    return repr((code.co_code, code.co_names, inner))
 
 
 def _surroundings(given: Any) -> Iterator[Any]:

@@ -113,18 +113,19 @@ def _dots(axes: Any, runs: Sequence[Run]) -> None:
 
 
 def _gd_line(axes: Any, diagnosis: Diagnosis) -> None:
+    """The points that were measured, and the line that the regimes make of them."""
     points = sorted(diagnosis.gd_line, key=lambda point: point.batch)
     x, y, low, high = (
         np.log2([getattr(p, name) for p in points]) for name in ("batch", "lr", "low", "high")
     )
     height = _line_height(diagnosis, diagnosis.batch)
     label = "GD line" + ("" if height is None else _away(height - np.log2(diagnosis.lr), "lr"))
-    if len(points) > 1:
-        axes.fill_between(x, low, high, color=GREEN, alpha=0.2, lw=0, zorder=1)
-        axes.plot(x, y, color=GREEN, lw=1.8, zorder=2, label=label)
-    else:
-        reach = np.nan_to_num(np.maximum([y - low, high - y], 0))
-        axes.errorbar(x, y, yerr=reach, fmt="_", ms=26, mew=2, color=GREEN, zorder=4, label=label)
+    reach = np.nan_to_num(np.maximum([y - low, high - y], 0))
+    axes.errorbar(x, y, yerr=reach, fmt="D", ms=5, capsize=3, color=GREEN, zorder=4, label=label)
+    left, right = axes.get_xlim()
+    along = np.linspace(left, right, 200)
+    heights = [_line_height(diagnosis, 2.0**place) for place in along]
+    axes.plot(along, np.array(heights, dtype=float), color=GREEN, lw=1.8, zorder=2)
 
 
 def _band(axes: Any, diagnosis: Diagnosis, star: Estimate) -> None:
@@ -181,12 +182,9 @@ def _away(octaves: float, what: str) -> str:
 
 
 def _line_height(diagnosis: Diagnosis, batch: float) -> float | None:
-    """`log2 lr_c` at a batch; None where the line does not reach it."""
-    points = sorted(diagnosis.gd_line, key=lambda point: point.batch)
-    x, batches = np.log2(batch), np.log2([point.batch for point in points])
-    if not points or not batches[0] - 1e-9 <= x <= batches[-1] + 1e-9:
-        return None
-    return float(np.interp(x, batches, np.log2([point.lr for point in points])))
+    """`log2 lr_c` at a batch; None where the line is not known."""
+    lr = diagnosis.gd_line_at(batch)
+    return None if lr is None else float(np.log2(lr))
 
 
 def _octaves(axis: Any, lowest: float) -> None:
