@@ -54,7 +54,7 @@ def test_a_crossover_is_named_as_one_and_ends_the_search(surface, finish):
     assert found.regime == "unclear"
     assert found.lr.value == pytest.approx(0.5, abs=0.05)
     assert len(runs) == 15
-    assert "between those of noise-dominated and GD" in found.notes[0]
+    assert found.between == ("noise-dominated", "GD")
 
 
 def test_seeds_are_added_where_noise_leaves_it_open(surface, finish):

@@ -152,7 +152,7 @@ def _is_dead(fitting: Fitting, training: Training, loss: Loss, state: State) -> 
     """
     if (state.step - state.changed) * training.batch < training.train_size:
         return False
-    if training.dynamics != "sgd" or not loss.vanishes:
+    if training.dynamics != "sgd" or not loss.vanishes or fitting.coupled:
         return False
     active = _below(fitting.margins(), loss.goal * training.margin).nonzero()[:, 0]
     if not len(active):

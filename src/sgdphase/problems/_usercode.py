@@ -8,10 +8,7 @@ loading a file leaves nothing beside it.
 
 from __future__ import annotations
 
-import ast
 import functools
-import hashlib
-import importlib
 import inspect
 import linecache
 import random
@@ -26,12 +23,10 @@ from typing import Any
 import numpy as np
 
 from sgdphase.errors import InputError, UserError
+from sgdphase.problems._neighbours import is_beside, neighbours
+from sgdphase.problems._usertext import is_module, text_of
 
 FUNCTIONS = ("model", "data", "test_data", "train")
-# Folders of files that were loaded: the modules beside them are the user's too. The texts are
-# those of the last one's.
-_FOLDERS: set[Path] = set()
-_NEIGHBOURS: dict[Path, str] = {}
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,12 +91,9 @@ def load(path: str | Path) -> UserCode:
     # Classes of the file are looked up by the name of their module when they are copied.
     sys.modules[module.__name__] = module
     # As when Python runs the file; functions may import later, so that it stays.
-    folder = path.absolute().parent
-    _FOLDERS.add(folder)
-    sys.path[:] = [str(folder), *(entry for entry in sys.path if entry != str(folder))]
-    neighbours = _neighbours(path.absolute(), source)
-    _forget_others(neighbours)
-    code = UserCode(path.name, {}, "\n".join([source, *neighbours.values()]))
+    folder = str(path.absolute().parent)
+    sys.path[:] = [folder, *(entry for entry in sys.path if entry != folder)]
+    code = UserCode(path.name, {}, "\n".join([source, *neighbours(path.absolute(), source)]))
     with code.guest("the file"):
         try:
             exec(compile(source, str(path), "exec", dont_inherit=True), vars(module))
@@ -115,150 +107,17 @@ def load(path: str | Path) -> UserCode:
     return UserCode(path.name, found, code.source)
 
 
-def _forget_others(neighbours: Mapping[Path, str]) -> None:
-    """Have the user's modules imported anew if they changed, or were those beside another file."""
-    if neighbours == _NEIGHBOURS:
-        return
-    _NEIGHBOURS.clear()
-    _NEIGHBOURS.update(neighbours)
-    importlib.invalidate_caches()
-    for name, module in list(sys.modules.items()):
-        file = getattr(module, "__file__", None)
-        if file and name not in ("__main__", "user_training") and _is_beside(file):
-            del sys.modules[name]
-
-
-def _is_beside(file: str) -> bool:
-    """Whether it is of a module, or of a package, that lies in the folder of a user's file."""
-    path = Path(file)
-    for folder in _FOLDERS.intersection(path.parents):
-        top = path.relative_to(folder).parts[0].removesuffix(".py")
-        if top in sys.modules and top != "sgdphase" and "site-packages" not in path.parts:
-            return True
-    return False
-
-
-def _neighbours(path: Path, source: str) -> dict[Path, str]:
-    """The texts of the modules beside a file that it imports, and of those that they import."""
-    texts: dict[Path, str] = {path: source}
-
-    def follow(file: Path) -> None:
-        try:
-            nodes = list(ast.walk(ast.parse(texts[file])))
-        except (SyntaxError, ValueError):
-            return
-        for place in (place for node in nodes for place in _imported(node, file, path.parent)):
-            for near in (place.with_name(f"{place.name}.py"), place / "__init__.py"):
-                if near not in texts and near.is_file():
-                    with suppress(OSError, UnicodeDecodeError):
-                        texts[near] = near.read_text(encoding="utf-8-sig")
-                        follow(near)
-
-    follow(path)
-    return {file: text for file, text in texts.items() if file != path}
-
-
-def _imported(node: ast.AST, file: Path, root: Path) -> Iterator[Path]:
-    """Where the modules of an import statement would lie, without suffix, parents first."""
-    if isinstance(node, ast.Import):
-        names = [(root, alias.name) for alias in node.names]
-    elif isinstance(node, ast.ImportFrom):
-        start = file.parents[min(node.level, len(file.parents)) - 1] if node.level else root
-        within = f"{node.module}." if node.module else ""
-        names = [(start, within + alias.name) for alias in node.names]
-    else:
-        return
-    for place, name in names:
-        for part in name.split("."):
-            place = place / part
-            yield place
-
-
 def user_code(**given: Any) -> UserCode:
     """The same from functions, or from the model or the data that they would return."""
     made = {name: what for name, what in given.items() if what is not None}
     functions = {name: _function(what) for name, what in made.items()}
-    return UserCode("your code", functions, "\n".join(map(_text, made.values())))
-
-
-def is_module(what: Any) -> bool:
-    """A module, which is callable too, but is no function that makes one."""
-    return hasattr(what, "parameters") and not isinstance(what, type)
+    return UserCode("your code", functions, "\n".join(map(text_of, made.values())))
 
 
 def _function(what: Any) -> Callable[..., Any]:
     if callable(what) and not is_module(what):
         return what  # type: ignore[no-any-return]
     return lambda: what
-
-
-def _text(given: Any, known: set[int] | None = None) -> str:
-    """What tells a function from another: its source, and all that it has from outside.
-
-    A function or a class of the same module counts with its own source.
-    """
-    known = set() if known is None else known
-    known.add(id(given))
-    if isinstance(given, functools.partial):
-        return "\n".join([_text(given.func, known), _repr(given.args), _repr(given.keywords)])
-    try:
-        parts = [inspect.getsource(given)]
-    except (OSError, TypeError):
-        code = getattr(given, "__code__", None)
-        parts = [_bytecode(code) if code else _repr(given)]
-    for value in _surroundings(given):
-        is_code = inspect.isfunction(value) or inspect.isclass(value)
-        if is_code and value.__module__ == given.__module__:
-            parts += [] if id(value) in known else [_text(value, known)]
-        else:
-            parts.append(_repr(value))
-    return "\n".join(parts)
-
-
-def _bytecode(code: types.CodeType) -> str:
-    """Code inside code is a constant of it, whose own text has an address."""
-    inner = [_bytecode(c) if isinstance(c, types.CodeType) else repr(c) for c in code.co_consts]
-    return repr((code.co_code, code.co_names, inner))
-
-
-def _surroundings(given: Any) -> Iterator[Any]:
-    """The values that a function has from outside: defaults, closure, globals."""
-    if not inspect.isfunction(given):
-        return
-    yield from given.__defaults__ or ()
-    for cell in given.__closure__ or ():
-        with suppress(ValueError):  # not filled yet
-            yield cell.cell_contents
-    for name in given.__code__.co_names:
-        yield given.__globals__.get(name)
-
-
-def _repr(given: Any) -> str:
-    """What shows of a value in every process alike: a name at least, or its content."""
-    if isinstance(given, str | int | float | bool | bytes | None):
-        return repr(given)
-    if isinstance(given, Mapping):
-        given = sorted(given.items(), key=str)
-    if isinstance(given, tuple | list):
-        return repr([_repr(part) for part in given])
-    name = str(getattr(given, "__qualname__", type(given).__qualname__))
-    if isinstance(given, type):
-        return name
-    # Whatever lies around in a notebook must not be in the way.
-    with suppress(Exception):
-        if is_module(given):
-            weights = [_content(weight) for weight in given.parameters()]
-            return f"{given!r} {weights}"
-        if hasattr(given, "__array__"):
-            return _content(given)
-    return name
-
-
-def _content(given: Any) -> str:
-    array = np.asarray(given.detach().cpu() if hasattr(given, "detach") else given)
-    if array.dtype.hasobject:
-        return str(array.shape)
-    return f"{array.dtype} {array.shape} {hashlib.sha256(array.tobytes()).hexdigest()}"
 
 
 def _code(function: Any) -> types.CodeType | None:
@@ -292,7 +151,7 @@ def _place(error: BaseException, files: Collection[str]) -> str:
     trace = error.__traceback__
     while trace is not None:
         code, number = trace.tb_frame.f_code, trace.tb_lineno
-        if code.co_filename in files or _is_beside(code.co_filename):
+        if code.co_filename in files or is_beside(code.co_filename):
             linecache.checkcache(code.co_filename)
             line = linecache.getline(code.co_filename, number).strip()
             where = "" if code.co_name == "<module>" else f" in {code.co_name}"

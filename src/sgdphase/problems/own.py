@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass, field
 from functools import lru_cache
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,7 +15,8 @@ from sgdphase.errors import InputError
 from sgdphase.problems._dataset import Dataset
 from sgdphase.problems._owndata import Labelled, labelled
 from sgdphase.problems._split import permutation
-from sgdphase.problems._usercode import UserCode, is_module, load, user_code
+from sgdphase.problems._usercode import UserCode, load, user_code
+from sgdphase.problems._usertext import is_module
 
 __all__ = ["Own", "UserCode", "is_module", "own_file", "own_functions", "user_code"]
 
@@ -101,7 +103,8 @@ class _Opened:
 
 def own_file(path: str) -> Own:
     """The problem of a user's file."""
-    return _problem(str(path), load(path), keep=False)
+    # Workers may have another working directory.
+    return _problem(str(Path(path).absolute()), load(path), keep=False)
 
 
 def own_functions(code: UserCode) -> Own:

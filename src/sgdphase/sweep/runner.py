@@ -150,8 +150,9 @@ class _Loop:
             self._hand_out()
             done, _ = wait(self.out, _TICK_SECONDS, FIRST_COMPLETED)
             runs = [run for future in done for run in self._taken_back(future)]
+            over = monotonic() >= until
             # Workers get their next pack before the disk is waited for.
-            if not received:
+            if not received and not over:
                 self._hand_out()
             if runs:
                 self.writer.write(runs, trajectory=self.trajectories)
@@ -159,7 +160,7 @@ class _Loop:
                 self.tally.add(runs)
             self.progress.show(self.tally, runs)
             failure = any(run.outcome.status == "failed" for _, run in runs)
-            if received or (fail_fast and failure) or monotonic() >= until:
+            if received or (fail_fast and failure) or over:
                 return
 
     def _hand_out(self) -> None:
