@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 
 import sgdphase as sp
-from sgdphase.diagnose import find
 from sgdphase.errors import InputError, UserError
 
 LAW = '''
@@ -176,15 +175,15 @@ def test_a_model_and_data_in_python() -> None:
                                  torch.nn.Tanh(), torch.nn.Linear(4, 2))  # fmt: skip
     before = [w.detach().clone() for w in module.parameters()]
     states = random.getstate(), np.random.get_state()[1].tolist(), torch.get_rng_state().tolist()
-    findings = find(module, (x, y), lr=0.5, batch=4, seeds=2, budget=20.0, train_sizes=[64])
+    found = sp.diagnose(module, (x, y), lr=0.5, batch=4, seeds=2, budget=20.0, train_sizes=[64])
     after = random.getstate(), np.random.get_state()[1].tolist(), torch.get_rng_state().tolist()
     assert states == after
     assert all(torch.equal(a, b) for a, b in zip(before, module.parameters(), strict=True))
-    assert module.training and findings.runs
-    said = " ".join(findings.diagnosis.warnings)
+    assert module.training and found.runs
+    said = " ".join(found.warnings)
     assert "Dropout is off" in said and "one model object" in said and "held out" in said
-    assert findings.diagnosis.noise_scale["start"] > 0
-    assert {run.outcome.status for run in findings.runs} <= {"fitted", "budget", "diverged"}
+    assert found.noise_scale["start"] > 0
+    assert {run.outcome.status for run in found.runs} <= {"fitted", "budget", "diverged"}
 
 
 def _without_seconds(found: sp.Diagnosis) -> dict[str, Any]:

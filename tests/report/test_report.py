@@ -162,18 +162,23 @@ def pngs(folder):
 
 def test_a_diagnosis_in_full(tmp_path):
     runs = [run for size in SIZES for run in plane(size=size)]
-    path = diagnosis_page(FULL, runs, tmp_path / "new" / "folder", ["Noise <decides>.", "B* = 16"])
+    path = diagnosis_page(replace(FULL, runs=tuple(runs)), tmp_path / "new" / "folder")
     assert path == tmp_path / "new" / "folder" / "diagnosis.html"
     assert pngs(path.parent) == PNGS
     found = read(path)
     # The pictures in the page are those beside it.
     embedded = [base64.b64decode(r.partition(",")[2]) for r in found.references]
     assert sorted(embedded) == sorted(p.read_bytes() for p in path.parent.glob("*.png"))
-    for words in ("Noise <decides>.", "BatchNorm couples", FULL.unknown[0], "<b>training</b> &"):
+    for words in (
+        "Regime: noise-dominated",
+        "BatchNorm couples",
+        FULL.unknown[0],
+        "<b>training</b> &",
+    ):
         assert words in found.text
     # The answer comes before the doubts, and these before the runs.
     order = [
-        "B* = 16",
+        "Boundaries at 512 points",
         FULL.unknown[0],
         "BatchNorm couples",
         "In pictures",
@@ -195,7 +200,7 @@ def test_a_diagnosis_in_full(tmp_path):
 def test_a_diagnosis_of_nothing(tmp_path):
     (tmp_path / "diagnosis-slopes.png").write_bytes(b"of an earlier one")
     (tmp_path / "mine.png").write_bytes(b"not ours")
-    found = read(diagnosis_page(EMPTY, [], tmp_path, []))
+    found = read(diagnosis_page(EMPTY, tmp_path))
     assert pngs(tmp_path) == {"mine.png"}
     assert "There are no runs." in found.text
     assert "not measured" in found.text
@@ -227,20 +232,20 @@ def test_a_diagnosis_of_nothing(tmp_path):
     ],
 )
 def test_a_diagnosis_in_part(tmp_path, changes):
-    read(diagnosis_page(replace(FULL, **changes), plane()[::7], tmp_path, ["words"]))
+    read(diagnosis_page(replace(FULL, runs=tuple(plane()[::7]), **changes), tmp_path))
 
 
 @pytest.mark.parametrize("runs", [[run_at(1.0, 8)], plane(status="diverged")[::7]])
 @pytest.mark.parametrize("diagnosis", [FULL, EMPTY])
 def test_a_diagnosis_from_runs_that_tell_little(tmp_path, diagnosis, runs):
-    read(diagnosis_page(diagnosis, runs, tmp_path, ["words"]))
+    read(diagnosis_page(replace(diagnosis, runs=tuple(runs)), tmp_path))
     assert "diagnosis-plane.png" in pngs(tmp_path)
 
 
 def test_a_diagnosis_that_cannot_be_written(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match="cannot be made"):
-        diagnosis_page(EMPTY, [], tmp_path / "file", [])
+        diagnosis_page(EMPTY, tmp_path / "file")
 
 
 def test_a_store(tmp_path):

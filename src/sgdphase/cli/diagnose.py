@@ -13,7 +13,8 @@ import typer
 from sgdphase.cli._options import integer_option, number_option
 from sgdphase.cli._output import print_json
 from sgdphase.cli._values import integers
-from sgdphase.diagnose import Diagnosis, answer_lines, find
+from sgdphase.diagnose import Diagnosis, answer_lines
+from sgdphase.diagnose import diagnose as run_diagnosis
 from sgdphase.errors import InputError
 from sgdphase.report import diagnosis_page
 from sgdphase.sweep import DaskWorkers, Workers
@@ -80,7 +81,7 @@ def diagnose(
     spent. Every training is kept in the store: the same command goes on where it was, and another
     lr or batch reuses what is there.
     """
-    findings = find(
+    found = run_diagnosis(
         file,
         lr=lr,
         batch=batch,
@@ -96,14 +97,13 @@ def diagnose(
         store=store or Path(f"{file.stem}.sqlite"),
         say=lambda line: print(line, file=sys.stderr, flush=True),
     )
-    lines = answer_lines(findings.diagnosis)
     if out is not None:
-        path = diagnosis_page(findings.diagnosis, findings.runs, out, lines)
+        path = diagnosis_page(found, out)
         print(f"report: {path}", file=sys.stderr)
     if as_json:
-        print_json(findings.diagnosis.as_dict())
+        print_json(found.as_dict())
     else:
-        _print(findings.diagnosis, lines)
+        _print(found)
 
 
 def seconds(text: str) -> float:
@@ -126,8 +126,8 @@ def _cluster(address: str | None, workers: int | None) -> int | Callable[[], Wor
     return lambda: DaskWorkers(address)
 
 
-def _print(diagnosis: Diagnosis, lines: list[str]) -> None:
-    print("\n".join(lines))
+def _print(diagnosis: Diagnosis) -> None:
+    print("\n".join(answer_lines(diagnosis)))
     for title, listed in (
         ("Could not be told", diagnosis.unknown),
         ("Mind", diagnosis.warnings),

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from sgdphase.diagram import Estimate, LinePoint, Regime
+from sgdphase.sweep import Run
 
 __all__ = ["Diagnosis", "Limit", "Scaling", "Size"]
 
@@ -75,7 +76,7 @@ class Diagnosis:
     at the full size did not fit into the budget. A point in a crossover is `unclear`, and `between`
     two regimes. `expected` is the regime at `train_size`, and the
     two limits belong to it. `critical_batch` belongs to the largest of the `sizes` that has one.
-    `unknown` lists what could not be told, with what it would take.
+    `unknown` lists what could not be told, with what it would take; `runs` is every run behind it.
     """
 
     lr: float
@@ -99,6 +100,7 @@ class Diagnosis:
     trainings: int
     seconds: float
     settings: Mapping[str, Any] = field(default_factory=dict)
+    runs: tuple[Run, ...] = field(default=(), repr=False)
 
     @property
     def critical_batch(self) -> Size | None:

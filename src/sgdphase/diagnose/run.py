@@ -30,11 +30,11 @@ from sgdphase.diagnose.words import shown
 from sgdphase.diagram import Estimate, LinePoint
 from sgdphase.diagram.bootstrap import LEVEL, REPLICATES, interval, seed_means, seed_replicates
 from sgdphase.errors import InputError, require
-from sgdphase.sweep import Run, Store, Workers
+from sgdphase.sweep import Store, Workers
 from sgdphase.sweep.progress import duration
 from sgdphase.sweep.workers import Kept, workers_of
 
-__all__ = ["Findings", "diagnose", "find"]
+__all__ = ["diagnose"]
 
 _BUDGET = 600.0
 # Of the budget, for what is planned: some trainings take longer than the first one.
@@ -43,42 +43,8 @@ _PLANNED = 0.7
 _ROWS = (1, 16, 256)
 
 
-@dataclass(frozen=True)
-class Findings:
-    """A diagnosis and every run behind it."""
-
-    diagnosis: Diagnosis
-    runs: tuple[Run, ...]
-
-
 def diagnose(
     model: Any = None,
-    data: Any = None,
-    *,
-    lr: float,
-    batch: int,
-    train: Callable[..., Any] | None = None,
-    **options: Any,
-) -> Diagnosis:
-    """Which regime the training of a model is in, and how far its batch may be raised.
-
-    `model` is a function that makes a fresh module and `data` one that gives `x, y` or a map-style
-    Dataset; or `model` is the path of a file with both. For other frameworks, `train(lr, batch,
-    train_size, seed)` returns the alignment, and `train_sizes` says at which sizes to ask.
-
-    Options, with their defaults: `test_data` (a part of the data), `momentum=0`, `weight_decay=0`,
-    `loss="hinge"` or `"cross-entropy"`, `margin` (by the loss), `sampler="fresh"` or `"epoch"`,
-    `budget=600` seconds, `seeds=3`, `train_sizes` (by the time they take), `workers` (one a core
-    for a file; functions run in this process), `store` (a temporary one), `say` (a function that
-    takes lines of progress).
-    """
-    if model is None and train is None:
-        raise InputError("nothing to diagnose: give a model with its data, a file, or train")
-    return find(model, data, lr=lr, batch=batch, train=train, **options).diagnosis
-
-
-def find(
-    model: Any,
     data: Any = None,
     *,
     lr: float,
@@ -96,13 +62,26 @@ def find(
     workers: int | Callable[[], Workers] | None = None,
     store: Store | str | Path | None = None,
     say: Callable[[str], None] = lambda line: None,
-) -> Findings:
-    """The same, with the runs. `workers` may be a function that makes them, for a cluster."""
+) -> Diagnosis:
+    """Which regime the training of a model is in, and how far its batch may be raised.
+
+    `model` is a function that makes a fresh module and `data` one that gives `x, y` or a map-style
+    Dataset; or `model` is the path of a file with both. For other frameworks,
+    `train(lr, batch, train_size, seed)` returns the alignment, and `train_sizes` says at which
+    sizes to ask. The loss is "hinge" or "cross-entropy", the sampler "fresh" or "epoch".
+
+    `budget` is in seconds; `seeds` are those of each point to begin with. Functions are run in this
+    process, a file by `workers`, a number of processes (by default one a core) or a function that
+    makes workers. Runs are kept in `store`, if there is one, and what it has is not run again.
+    `say` takes lines of progress.
+    """
     started = monotonic()
     require("budget", budget, lambda s: s > 0, "a number of seconds above 0")
     require("seeds", seeds, lambda n: n >= 2 and n == int(n), "an integer of at least 2")
     require("lr", lr, lambda x: 0 < x < np.inf, "a finite number above 0")
     require("batch", batch, lambda b: b >= 1 and b == int(b), "an integer of at least 1")
+    if model is None and train is None:
+        raise InputError("nothing to diagnose: give a model with its data, a file, or train")
     own = brought(
         model, data, test_data=test_data, train=train, loss=loss, margin=margin,
         momentum=momentum, weight_decay=weight_decay, sampler=sampler,
@@ -153,7 +132,7 @@ class _Question:
     fixed: bool
     unknown: list[str] = field(default_factory=list)
 
-    def answered(self, started: float) -> Findings:
+    def answered(self, started: float) -> Diagnosis:
         session, own = self.session, self.session.brought
         full = own.train_size or self.sizes[-1]
         rest = self._choose_sizes()
@@ -179,7 +158,7 @@ class _Question:
         if session.is_over:
             self._say_what_it_takes()
         runs = tuple(run for known in session.runs.values() for run in known.values())
-        diagnosis = Diagnosis(
+        return Diagnosis(
             lr=self.lr,
             batch=self.batch,
             train_size=full,
@@ -201,8 +180,8 @@ class _Question:
             trainings=len(runs),
             seconds=monotonic() - started,
             settings=own.settings(),
+            runs=runs,
         )
-        return Findings(diagnosis, runs)
 
     def _choose_sizes(self) -> list[int]:
         """Two trainings, at the smallest size, tell how long they take; the sizes that are left."""

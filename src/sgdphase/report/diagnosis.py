@@ -7,6 +7,7 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
+from sgdphase.diagnose import answer_lines
 from sgdphase.diagnose.answer import Diagnosis
 from sgdphase.diagram import Estimate
 from sgdphase.errors import InputError
@@ -30,7 +31,6 @@ from sgdphase.report.plane import plane_picture
 from sgdphase.report.runs import every_run
 from sgdphase.report.scaling import scaling_picture
 from sgdphase.report.slopes import slopes_picture
-from sgdphase.sweep import Run
 
 __all__ = ["diagnosis_page"]
 
@@ -77,19 +77,16 @@ _DIFFERENCE = (
 )
 
 
-def diagnosis_page(
-    diagnosis: Diagnosis, runs: Sequence[Run], folder: Path, lines: Sequence[str]
-) -> Path:
+def diagnosis_page(diagnosis: Diagnosis, folder: Path) -> Path:
     """Write `diagnosis.html` into `folder`, with its pictures in it and as PNGs beside it.
 
-    `lines` are the plain answer. A PNG of an earlier diagnosis that this one has no use for is
-    taken away.
+    A PNG of an earlier diagnosis that this one has no use for is taken away.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"{folder}: cannot be made ({error.strerror or error})") from None
-    drawn = _draw(diagnosis, runs)
+    drawn = _draw(diagnosis)
     for name in _CAPTIONS:
         path = folder / f"diagnosis-{name}.png"
         if name in drawn:
@@ -97,26 +94,22 @@ def diagnosis_page(
         else:
             path.unlink(missing_ok=True)
     out = folder / PAGE
-    write_file(
-        out, page("Which regime is this training in?", _parts(diagnosis, runs, drawn, lines))
-    )
+    write_file(out, page("Which regime is this training in?", _parts(diagnosis, drawn)))
     return out
 
 
-def _draw(diagnosis: Diagnosis, runs: Sequence[Run]) -> dict[str, bytes]:
+def _draw(diagnosis: Diagnosis) -> dict[str, bytes]:
     figures: dict[str, Figure | None] = {
-        "plane": plane_picture(diagnosis, runs),
-        "batch": batch_picture(diagnosis, runs),
+        "plane": plane_picture(diagnosis, diagnosis.runs),
+        "batch": batch_picture(diagnosis, diagnosis.runs),
         "scaling": scaling_picture(diagnosis),
         "slopes": slopes_picture(diagnosis),
     }
     return {name: png(figure) for name, figure in figures.items() if figure is not None}
 
 
-def _parts(
-    diagnosis: Diagnosis, runs: Sequence[Run], drawn: Mapping[str, bytes], lines: Sequence[str]
-) -> list[Html]:
-    parts = [section("first", [items(lines) or paragraph("There is no answer yet.")])]
+def _parts(diagnosis: Diagnosis, drawn: Mapping[str, bytes]) -> list[Html]:
+    parts = [section("first", _answer(answer_lines(diagnosis)))]
     if diagnosis.unknown:
         parts += [heading("What could not be told, and what it would take")]
         parts += [items(diagnosis.unknown)]
@@ -128,8 +121,22 @@ def _parts(
     parts += [heading("The first step, B* and the gradient noise scale")]
     parts += [_side_by_side(diagnosis), paragraph(_DIFFERENCE)]
     parts += [heading("Settings"), pairs(diagnosis.settings or {"settings": "the defaults"})]
-    parts += [heading("Runs"), paragraph(_effort(diagnosis)), every_run(runs)]
+    parts += [heading("Runs"), paragraph(_effort(diagnosis)), every_run(diagnosis.runs)]
     return parts
+
+
+def _answer(lines: Sequence[str]) -> list[Html]:
+    """Lines that begin with a space are items of the one above them."""
+    parts: list[Html] = []
+    under: list[str] = []
+    for line in lines:
+        if line.startswith(" "):
+            under.append(line.strip())
+            continue
+        parts += [items(under)] if under else []
+        parts.append(paragraph(line))
+        under = []
+    return [*parts, items(under)] if under else parts
 
 
 def _pictured(diagnosis: Diagnosis, name: str, content: bytes) -> Html:
