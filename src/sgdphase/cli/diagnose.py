@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
+from sgdphase.cli._networks import Device, set_up
 from sgdphase.cli._options import integer_option, number_option
 from sgdphase.cli._output import print_json
 from sgdphase.cli._values import integers
@@ -58,6 +59,7 @@ def diagnose(
             help="Train sizes to measure at; by default as large as the budget allows.",
         ),
     ] = None,
+    device: Device = None,
     workers: Annotated[
         int | None,
         typer.Option(help="Processes; by default one a core, 0 for none.", show_default=False),
@@ -81,6 +83,7 @@ def diagnose(
     spent. Every training is kept in the store: the same command goes on where it was, and another
     lr or batch reuses what is there.
     """
+    set_up(None, device)
     found = run_diagnosis(
         file,
         lr=lr,

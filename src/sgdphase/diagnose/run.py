@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -78,10 +79,24 @@ def diagnose(
         raise InputError(f"batch = {batch}: must be at least {own.smallest_batch} with BatchNorm")
     if not own.problem.path:
         workers = 0
-    with _kept(workers) as kept, _placed(store) as place:
+    with _one_thread(), _kept(workers) as kept, _placed(store) as place:
         session = Session(own, place, kept, started + budget, say)
         question = Question(session, float(lr), int(batch), seeds, sizes, bool(train_sizes))
         return question.answered(started)
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """What runs in this process has one thread, as in a worker: batches are small."""
+    torch: Any = sys.modules.get("torch")
+    before = torch.get_num_threads() if torch else 0
+    if torch:
+        torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        if torch:
+            torch.set_num_threads(before)
 
 
 @contextmanager
