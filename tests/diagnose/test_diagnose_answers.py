@@ -108,7 +108,9 @@ def diagnosis(**fields: Any) -> Diagnosis:
     plain: dict[str, Any] = {
         "lr": 1.0, "batch": 8, "train_size": 4096, "measured_at": 4096,
         "regime": "noise-dominated", "between": None, "confidence": 0.95,
-        "expected": "noise-dominated", "slopes": {}, "sizes": (Size(4096, STAR),),
+        "expected": "noise-dominated",
+        "slopes": {"lr": Estimate(1.0, 0.9, 1.1), "batch": Estimate(-1.0, -1.1, -0.9)},
+        "sizes": (Size(4096, STAR),),
         "gd_line": (), "constant_temperature": Limit("up to", STAR),
         "constant_lr": Limit("none", Estimate(8, 8, 8)), "scaling": None,
         "first_step_share": None, "noise_scale": {}, "warnings": (), "unknown": (),
@@ -124,6 +126,9 @@ def test_words_for_every_answer() -> None:
     assert "GD line at your batch: lr 0.5, 1.0 halvings of lr from yours" in said
     assert "at constant lr/batch: 64 [48, 80]" in said
     assert "at constant lr: the present one" in said
+    assert "by -50% at constant lr, by +0% at constant lr/batch" in said
+    border = {"lr": Estimate(0.9, 0.8, 1.0), "batch": Estimate(-0.6, -0.7, -0.5)}
+    assert "noise-dominated, near its border" in answer_lines(diagnosis(slopes=border))[0]
     between = diagnosis(regime="unclear", between=("noise-dominated", "GD"), confidence=0.5)
     assert "between noise-dominated and GD" in answer_lines(between)[0]
     unknown = diagnosis(
@@ -135,7 +140,7 @@ def test_words_for_every_answer() -> None:
     # The bound on B* of a share of a quarter at batch 8; a negative share bounds nothing.
     shares = diagnosis(first_step_share=Estimate(0.25, 0.2, 0.3), noise_scale={"start": 12.3})
     said = "\n".join(answer_lines(shares))
-    assert "B* is at most about 32" in said and "noise scale: 12.3 at the start" in said
+    assert "B* is at most about 32 [26.7, 40]" in said and "noise scale: 12.3 at the start" in said
     negative = diagnosis(first_step_share=Estimate(-0.1, -0.2, 0.0))
     assert "bounds nothing" in "\n".join(answer_lines(negative))
 

@@ -144,7 +144,9 @@ def test_bad_input_is_said_in_one_line(law: Path, tmp_path: Path) -> None:
         ({"batch": 8192}, "batch = 8192: must be at most the largest train size 4096"),
         ({"lr": -1.0}, "lr = -1.0: must be"),
         ({"seeds": 1}, "seeds = 1: must be an integer of at least 2"),
-        ({"budget": 0.0}, "budget = 0.0: must be"),
+        ({"budget": 0.0}, "budget = '0.0': must be a time such as 90s, 10m or 2h"),
+        ({"sampler": "all"}, "sampler = 'all': must be fresh or epoch"),
+        ({"loss": "cross-entropy"}, "loss = cross-entropy: law.py trains by itself"),
         ({"loss": "mse"}, "loss = 'mse': must be hinge or cross-entropy"),
     ]:
         with pytest.raises(InputError, match=re.escape(said)) as caught:
@@ -158,6 +160,32 @@ def test_bad_input_is_said_in_one_line(law: Path, tmp_path: Path) -> None:
         diagnosed(tmp_path / "none.py")
     with pytest.raises(InputError, match="nothing to diagnose"):
         sp.diagnose(lr=1.0, batch=1)
+
+
+def test_more_in_the_store_never_gives_less(law: Path, tmp_path: Path) -> None:
+    torch = pytest.importorskip("torch")
+    assert torch
+    path = tmp_path / "line.py"
+    path.write_text(
+        "import numpy as np\nfrom torch import nn\n"
+        "def model():\n    return nn.Linear(8, 2)\n"
+        "def data():\n    x = np.random.default_rng(0).standard_normal((600, 8))\n"
+        "    return x, x[:, 0] > 0\n"
+    )
+    options: dict[str, Any] = {"lr": 1.0, "batch": 4, "workers": 0, "store": tmp_path / "s.sqlite"}
+    first = sp.diagnose(path, budget=30.0, train_sizes=[120, 480], **options)
+    assert len(first.sizes) == 2
+    again = sp.diagnose(path, budget=1.0, **options)
+    assert again.measured_at == 480
+
+
+def test_an_answer_prints_itself(law: Path) -> None:
+    assert str(diagnosed(law, train_sizes=[256])).startswith("Regime: noise-dominated")
+
+
+def test_functions_have_no_workers() -> None:
+    with pytest.raises(InputError, match="workers: cannot see functions"):
+        sp.diagnose(train=lambda **given: 1.0, lr=1.0, batch=1, train_sizes=[8], workers=2)
 
 
 def test_adaptive_optimisers_and_schedules_are_named(law: Path) -> None:

@@ -263,7 +263,7 @@ def test_the_line_is_that_of_the_file_as_it_is_now(write) -> None:
         "def data():\n    return np.zeros((2, 2)), [[1, 2], [3]]",
         "def data():\n    return torch.zeros((2, 2), dtype=torch.bfloat16), [0, 1]",
         "def data():\n    return {1: 2}",
-        "def data():\n    return [[0.0, 1.0], [1.0, 0.0]], [0, 1]",
+        "def data():\n    return [[0.0, 1.0], [1.0]], [0, 1]",
     ],
 )
 def test_whatever_is_wrong_with_data_is_one_line_about_the_users_file(write, data: str) -> None:
@@ -366,7 +366,8 @@ REFUSED: dict[str, tuple[Any, str]] = {
         _Points([np.zeros(2), np.zeros(3), np.zeros(2)], [0, 1, 0]),
         r"points have shapes \[\(2,\), \(3,\)\]: must all be alike",
     ),
-    "no pairs": (np.zeros((4, 3)), "must be a pair of input and label"),
+    "no pairs": ([1.0, 2.0, 3.0], "must be a pair of input and label"),
+    "one array": (np.zeros((4, 3)), "must give two, x and y"),
     "triples": ([(1, 2, 3)] * 4, "must be a pair of input and label"),
     "no points": (_Points([], []), "empty Dataset"),
     "vectors": (_Points(X, np.eye(2)[TWO]), r"label of shape \(2,\): must be one number"),

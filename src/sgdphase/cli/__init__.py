@@ -60,6 +60,7 @@ def main() -> None:
         print("sgdphase: stopped; what is done is kept, the same command resumes", file=sys.stderr)
         sys.exit(128 + stopped.signum)
     except (KeyboardInterrupt, typer.Abort):
+        print("sgdphase: stopped", file=sys.stderr)
         sys.exit(130)
     except BrokenPipeError:  # the reader of our output has gone
         sys.stderr.close()

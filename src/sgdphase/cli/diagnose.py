@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -17,11 +16,9 @@ from sgdphase.cli._values import integers
 from sgdphase.diagnose import Diagnosis, answer_lines
 from sgdphase.diagnose import diagnose as run_diagnosis
 from sgdphase.errors import InputError
-from sgdphase.report import diagnosis_page
+from sgdphase.report import diagnosis_page, make_folder
 from sgdphase.sweep import DaskWorkers, Workers
 from sgdphase.sweep.progress import duration
-
-_UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 
 def diagnose(
@@ -36,14 +33,14 @@ def diagnose(
     momentum: Annotated[Any, number_option("--momentum", "Your momentum.")] = "0",
     weight_decay: Annotated[Any, number_option("--weight-decay", "Your weight decay.")] = "0",
     loss: Annotated[
-        str, typer.Option(help="hinge, which ends at exactly zero, or cross-entropy.")
+        str, typer.Option(help="hinge (it ends at exactly zero) or cross-entropy.")
     ] = "hinge",
     margin: Annotated[
         Any,
         number_option("--margin", "Margin of the loss; by default 2^-10, cross-entropy 1."),
     ] = None,
     sampler: Annotated[
-        str, typer.Option(help="fresh batches at every step, or those of a shuffled epoch.")
+        str, typer.Option(help="fresh (drawn anew at every step) or epoch (shuffled).")
     ] = "fresh",
     budget: Annotated[
         str, typer.Option(metavar="TIME", help="Time to spend: 90s, 10m, 2h.")
@@ -84,6 +81,8 @@ def diagnose(
     lr or batch reuses what is there.
     """
     set_up(None, device)
+    if out is not None:
+        make_folder(out)
     found = run_diagnosis(
         file,
         lr=lr,
@@ -93,32 +92,20 @@ def diagnose(
         loss=loss,
         margin=margin,
         sampler=sampler,
-        budget=seconds(budget),
+        budget=budget,
         seeds=seeds,
         train_sizes=train_sizes,
         workers=_cluster(dask, workers),
         store=store or Path(f"{file.stem}.sqlite"),
         say=lambda line: print(line, file=sys.stderr, flush=True),
     )
-    if out is not None:
-        path = diagnosis_page(found, out)
-        print(f"report: {path}", file=sys.stderr)
     if as_json:
         print_json(found.as_dict())
     else:
         _print(found)
-
-
-def seconds(text: str) -> float:
-    """A time such as `90s`, `10m`, `2h`, or a number of seconds.
-
-    >>> seconds("10m"), seconds("1.5h"), seconds("45")
-    (600.0, 5400.0, 45.0)
-    """
-    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([smhd]?)\s*", text)
-    if match is None or float(match[1]) == 0:
-        raise InputError(f"budget = '{text}': must be a time such as 90s, 10m or 2h")
-    return float(match[1]) * _UNITS[match[2] or "s"]
+    if out is not None:
+        path = diagnosis_page(found, out)
+        print(f"report: {path}", file=sys.stderr)
 
 
 def _cluster(address: str | None, workers: int | None) -> int | Callable[[], Workers] | None:

@@ -124,6 +124,22 @@ class Diagnosis:
             return None
         return min([*(slope * batch for slope in below), *above])
 
+    @property
+    def first_step_bound(self) -> Estimate | None:
+        """`batch / share`, above which `B*` cannot lie by much; None if the share may be 0.
+
+        In the noise regime the share is `batch / B*`, elsewhere it is less.
+        """
+        share = self.first_step_share
+        if share is None or not share.low > 0:
+            return None
+        return Estimate(*(self.batch / edge for edge in (share.value, share.high, share.low)))
+
+    def __str__(self) -> str:
+        from sgdphase.diagnose.words import answer_lines  # which is made of answers
+
+        return "\n".join(answer_lines(self))
+
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON; None where there is no number."""
         largest = self.critical_batch

@@ -18,7 +18,7 @@ from sgdphase.problems.own import (
     own_functions,
     user_code,
 )
-from sgdphase.records import Training
+from sgdphase.records import SAMPLERS, Training
 
 # The user's names for the two losses, the record's, and the margin that goes with each: that of
 # cross-entropy is its unit of outputs.
@@ -111,8 +111,9 @@ def brought(
     sampler: str = "fresh",
 ) -> Brought:
     """Load and try what was given: a file, a model with its data, or a function that trains."""
-    if loss not in LOSSES:
-        raise InputError(f"loss = '{loss}': must be {' or '.join(LOSSES)}")
+    for option, value, valid in (("loss", loss, LOSSES), ("sampler", sampler, SAMPLERS)):
+        if value not in valid:
+            raise InputError(f"{option} = '{value}': must be {' or '.join(valid)}")
     if isinstance(model, str | Path):
         problem = own_file(str(model))
     else:
@@ -125,7 +126,8 @@ def brought(
             "from the same weights, and intervals miss how results vary with them"
         )
     if not problem.points:
-        _refuse(problem, {"momentum": momentum, "weight decay": weight_decay, "margin": margin})
+        others = {"loss": loss if loss != "hinge" else None, "margin": margin}
+        _refuse(problem, {"momentum": momentum, "weight decay": weight_decay, **others})
         return Brought(problem, "function", None, 1, "hinge", 1.0, 0.0, 0.0, "fresh", 1,
                        tuple(warnings))  # fmt: skip
     test_size = min(problem.test_points or round(_HELD_OUT * problem.points), _TEST_POINTS)
@@ -141,7 +143,7 @@ def brought(
     return replace(own, smallest_batch=2 if traits.coupled else 1, warnings=tuple(warnings))
 
 
-def _refuse(problem: Own, options: dict[str, float | None]) -> None:
+def _refuse(problem: Own, options: dict[str, Any]) -> None:
     for option, value in options.items():
         if value:
             raise InputError(

@@ -19,7 +19,7 @@ from sgdphase.diagnose.growth import growth
 from sgdphase.diagnose.learner import Seen, Trial
 from sgdphase.diagnose.limits import limits, regime_at
 from sgdphase.diagnose.session import Session
-from sgdphase.diagnose.sizes import chosen, total_seconds
+from sgdphase.diagnose.sizes import chosen, growth_factor, missing_trainings, total_seconds
 from sgdphase.diagnose.slopes import Local, LocalSlopes
 from sgdphase.diagnose.words import shown
 from sgdphase.diagram import Estimate, LinePoint
@@ -32,6 +32,8 @@ __all__ = ["Question"]
 _PLANNED = 0.7
 # Over which the learning rate is divided where small batches are not fitted.
 _ROWS = (1, 16, 256)
+# Runs that a size has when it was measured before.
+_MANY = 12
 
 
 @dataclass(frozen=True)
@@ -119,10 +121,15 @@ class Question:
         return found
 
     def _at_sizes(self) -> _Found:
+        """The cheap sizes first: whatever happens, they are known, and tell where to look."""
         self.unknown.clear()
-        local = self._local(self.sizes[-1])
-        sizes = self._critical_batches()
-        line = self._gd_line(self.sizes[-1], sizes[-1].critical_batch)
+        *smaller, largest = self.sizes
+        sizes: list[Size] = []
+        for size in smaller:
+            sizes.append(self._critical_batch(size, sizes))
+        local = self._local(largest)
+        sizes.append(self._critical_batch(largest, sizes))
+        line = self._gd_line(largest, sizes[-1].critical_batch)
         return _Found(local, tuple(sizes), line, tuple(self.unknown))
 
     def _choose_sizes(self) -> list[int]:
@@ -133,18 +140,21 @@ class Question:
         for seed in (0, 1):
             session.learn(_Once(Trial(self.lr, batch, seed)), foot, "the first trainings")
         took = self._seconds(foot)
-        if took is None:
-            self.sizes = self.sizes if self.fixed else chosen(self.sizes, self.batch, 1.0, 0.0)
-            return []
         ladder, cores = self.sizes, session.workers.parallel
         if not self.fixed:
             available = _PLANNED * max(session.left, 0.0) * cores
-            self.sizes = chosen(ladder, self.batch, took, available)
-        total = total_seconds(self.sizes, foot, took) / cores
-        session.report(
-            f"one training at {foot} points took {duration(took)}; to measure at "
-            f"{', '.join(map(str, self.sizes))} points takes about {duration(total)}"
-        )
+            self.sizes = chosen(ladder, self.batch, took or session.left, available)
+            # What the store has costs nothing: more of it never gives less.
+            have = [n for n, size in enumerate(ladder) if len(session.runs.get(size, {})) >= _MANY]
+            if have and ladder[have[-1]] > self.sizes[-1]:
+                self.sizes = ladder[max(have[-1] - 2, 0) : have[-1] + 1]
+        if took is not None:
+            total = total_seconds(self.sizes, foot, took) / cores
+            session.report(
+                f"one training at {foot} points took {duration(took)}; to measure at "
+                f"{', '.join(map(str, self.sizes))} points takes about {duration(total)}, "
+                "less what the store has"
+            )
         return [size for size in ladder if size > self.sizes[-1]]
 
     def _fits(self, size: int) -> bool:
@@ -156,20 +166,27 @@ class Question:
         return total <= self.session.left
 
     def _what_it_takes(self) -> str:
-        """How long the whole would take."""
-        foot = self.sizes[0]
-        took = self._seconds(foot)
-        if took is None:
-            return "not one training ended within the budget: it takes a far larger one"
-        total = total_seconds(self.sizes, foot, took) / self.session.workers.parallel
-        return (
-            f"the budget was spent; all of it takes about {duration(total)}, and the same command "
-            "goes on from here"
-        )
+        """How much longer the whole would take, by what trainings took so far."""
+        runs = {size: self.session.runs.get(size, {}).values() for size in self.sizes}
+        if not any(runs.values()):
+            return "not one training ended within the budget: it takes a larger one"
+        left, each, before = 0.0, 0.0, self.sizes[0]
+        for size in self.sizes:
+            took = [run.seconds for run in runs[size]]
+            each = float(np.mean(took)) if took else each * growth_factor(size, before)
+            left += each * missing_trainings(len(took), last=size == self.sizes[-1])
+            before = size
+        again = ", and the same command goes on from here" if self.session.keeps else ""
+        more = duration(left / self.session.workers.parallel)
+        return f"the budget was spent; the rest takes about {more}{again}"
 
     def _seconds(self, size: int) -> float | None:
-        """What a training at a size takes: the mean, without the one that loaded the data."""
-        took = sorted(run.seconds for run in self.session.runs.get(size, {}).values())
+        """What a training at the user's point takes, without the one that loaded the data."""
+        place = (self.lr, min(self.batch, size))
+        known = self.session.runs.get(size, {})
+        took = sorted(
+            run.seconds for trial, run in known.items() if (trial.lr, trial.batch) == place
+        )
         return float(np.mean(took[:-1] or took)) if took else None
 
     def _local(self, size: int) -> Local:
@@ -183,23 +200,26 @@ class Question:
         done = self.session.learn(learner, size, "the regime at your point")
         local = learner.answer()
         self._note("the regime at your point", local.notes, done)
-        between = "" if local.between is None else f", between {' and '.join(local.between)}"
-        self.session.report(f"your point at {size} points: {local.regime}{between}")
+        said: str = {"missing": "not fitted", "unclear": "not clear"}.get(
+            local.regime, local.regime
+        )
+        if local.between is not None:
+            said = f"between {' and '.join(local.between)}"
+        self.session.report(f"your point at {size} points: {said}")
         return local
 
-    def _critical_batches(self) -> list[Size]:
-        """`B*` from the smallest size up; the last one found tells the next where to look."""
-        found: list[Size] = []
-        guess: float | None = None
-        for size in self.sizes:
-            answer, done = self._critical(size, guess)
-            here = answer.critical_batch
-            self._note(f"B* at {size} points", answer.notes if here is None else (), done)
-            found.append(Size(size, here, notes=answer.notes))
-            if here is not None:
-                guess = here.value
-                self.session.report(f"B* at {size} points: {shown(here)}")
-        return found
+    def _critical_batch(self, size: int, smaller: Sequence[Size]) -> Size:
+        """`B*` at a size; that of the size below tells where to look."""
+        known = [s.critical_batch.value for s in smaller if s.critical_batch is not None]
+        answer, done = self._critical(size, known[-1] if known else None)
+        here, what = answer.critical_batch, f"B* at {size} points"
+        if here is None:
+            self._note(what, answer.notes, done)
+        else:
+            if not done:
+                self.unknown.append(f"{what} more closely: the budget was spent")
+            self.session.report(f"{what}: {shown(here)}")
+        return Size(size, here, notes=answer.notes)
 
     def _critical(self, size: int, guess: float | None) -> tuple[Critical, bool]:
         """In the row of the user's learning rate, or in one below if that is too noisy."""

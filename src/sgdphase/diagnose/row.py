@@ -18,6 +18,7 @@ from sgdphase.diagnose.told import Told
 __all__ = ["STEP", "Row", "row_search"]
 
 STEP = 4.0  # in lr, between the two runs of a slope
+DOWN = 256  # below the start, that is far enough to see whether a lower lr helps
 STEPS = 8  # a factor 2^16 at least, if nothing says how far to go
 # A slope is measured down to lr/4. Where m is the larger of m_gd and b lr, 0.7 puts lr at 2.6 times
 # the first-step line; where it is their sum, at 5 times.
@@ -48,7 +49,7 @@ def row_search(
             lowest_unfitted = min(lowest_unfitted, x)
             # Back to where it came from, by small steps; below the start if that is unfitted.
             x = x / STEP
-            if x <= best[1] and best[0] > -math.inf:
+            if (x <= best[1] and best[0] > -math.inf) or x < lr / DOWN:
                 break
             continue
         slope = (told.log((x, batch), 0) - told.log((x / STEP, batch), 0)) / math.log2(STEP)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -23,7 +24,7 @@ from sgdphase.sweep.workers import Kept, workers_of
 
 __all__ = ["diagnose"]
 
-_BUDGET = 600.0
+_UNITS = {"": 1.0, "s": 1.0, "sec": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
 
 
 def diagnose(
@@ -39,7 +40,7 @@ def diagnose(
     loss: str = "hinge",
     margin: float | None = None,
     sampler: str = "fresh",
-    budget: float = _BUDGET,
+    budget: float | str = "10m",
     seeds: int = 3,
     train_sizes: Sequence[int] | None = None,
     workers: int | Callable[[], Workers] | None = None,
@@ -53,13 +54,13 @@ def diagnose(
     `train(lr, batch, train_size, seed)` returns the alignment, and `train_sizes` says at which
     sizes to ask. The loss is "hinge" or "cross-entropy", the sampler "fresh" or "epoch".
 
-    `budget` is in seconds; `seeds` are those of each point to begin with. Functions are run in this
-    process, a file by `workers`, a number of processes (by default one a core) or a function that
-    makes workers. Runs are kept in `store`, if there is one, and what it has is not run again.
-    `say` takes lines of progress.
+    `budget` is a time such as "10m", or a number of seconds; `seeds` are those of each point to
+    begin with. Functions are run in this process, a file by `workers`, a number of processes (by
+    default one a core) or a function that makes workers. Runs are kept in `store`, if there is one,
+    and what it has is not run again. `say` takes lines of progress.
     """
     started = monotonic()
-    require("budget", budget, lambda s: s > 0, "a number of seconds above 0")
+    seconds = seconds_of(budget)
     require("seeds", seeds, lambda n: n >= 2 and n == int(n), "an integer of at least 2")
     require("lr", lr, lambda x: 0 < x < np.inf, "a finite number above 0")
     require("batch", batch, lambda b: b >= 1 and b == int(b), "an integer of at least 1")
@@ -78,11 +79,28 @@ def diagnose(
     if batch < own.smallest_batch:
         raise InputError(f"batch = {batch}: must be at least {own.smallest_batch} with BatchNorm")
     if not own.problem.path:
+        if workers:
+            raise InputError("workers: cannot see functions of this process; give a file")
         workers = 0
+    for warning in own.warnings:
+        say(f"mind: {warning}")
     with _one_thread(), _kept(workers) as kept, _placed(store) as place:
-        session = Session(own, place, kept, started + budget, say)
+        session = Session(own, place, kept, started + seconds, say, keeps=store is not None)
         question = Question(session, float(lr), int(batch), seeds, sizes, bool(train_sizes))
         return question.answered(started)
+
+
+def seconds_of(budget: float | str) -> float:
+    """A time such as `90s`, `10m`, `2h`, or a number of seconds.
+
+    >>> seconds_of("10m"), seconds_of("1.5h"), seconds_of(45)
+    (600.0, 5400.0, 45.0)
+    """
+    match = re.fullmatch(r"\s*(\d+(?:\.\d*)?)\s*([a-z]*)\s*", str(budget))
+    unit = _UNITS.get(match[2]) if match else None
+    if match is None or unit is None or not float(match[1]) > 0:
+        raise InputError(f"budget = '{budget}': must be a time such as 90s, 10m or 2h")
+    return float(match[1]) * unit
 
 
 @contextmanager

@@ -22,13 +22,17 @@ _SAID_EVERY = 10.0
 
 @dataclass
 class Session:
-    """What is known so far: `runs` by train size and trial, this session's and the store's."""
+    """What is known so far: `runs` by train size and trial, this session's and the store's.
+
+    It `keeps` them if the store outlives it.
+    """
 
     brought: Brought
     store: Store
     workers: Kept
     deadline: float
     say: Callable[[str], None]
+    keeps: bool = True
     runs: dict[int, dict[Trial, Run]] = field(default_factory=dict)
     given_up: dict[int, set[Trial]] = field(default_factory=dict)
     ran: int = 0
@@ -74,7 +78,8 @@ class Session:
     def report(self, what: str) -> None:
         """A line with the time that is left."""
         self._said = monotonic()
-        self.say(f"{what} ({duration(max(self.left, 0.0))} of the budget left)")
+        left = "the budget is spent" if self.is_over else f"{duration(self.left)} left"
+        self.say(f"{what} ({left})")
 
     def _train(self, trials: tuple[Trial, ...], train_size: int) -> None:
         plan = {trial: self.brought.training(trial, train_size) for trial in trials}

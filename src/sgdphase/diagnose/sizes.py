@@ -12,6 +12,8 @@ _RATIO, _MOST = 4, 3
 _SMALLEST = 64
 # A training's seconds grow somewhat faster than its points: seen on images at 512 to 4096.
 _GROWTH = 1.3
+# Seconds that a training takes with all that is around it, however small it is.
+_LEAST = 0.2
 # Trainings at the largest size (regime, B*, GD line; the last take longer than others) and at each
 # smaller one (B*), about.
 _AT_LARGEST, _AT_OTHERS = 90, 30
@@ -45,9 +47,19 @@ def total_seconds(sizes: Sequence[int], foot: int, seconds: float) -> float:
     """Of all trainings at these sizes, if one at `foot` points takes `seconds`."""
 
     def each(size: int) -> float:
-        return seconds * math.pow(size / foot, _GROWTH)
+        return max(seconds * growth_factor(size, foot), _LEAST)
 
     return _AT_LARGEST * each(sizes[-1]) + sum(_AT_OTHERS * each(size) for size in sizes[:-1])
+
+
+def growth_factor(size: int, foot: int) -> float:
+    """How many times as long a training at a size takes as one at another."""
+    return math.pow(size / foot, _GROWTH)
+
+
+def missing_trainings(done: int, *, last: bool) -> int:
+    """About how many are still to come at a size, the largest of them or another."""
+    return max((_AT_LARGEST if last else _AT_OTHERS) - done, _AT_OTHERS // 3 if last else 0)
 
 
 def _total(sizes: Sequence[int], seconds: float) -> float:

@@ -59,6 +59,7 @@ class _Verdict:
     confidence: float
     decided: bool
     between: tuple[Regime, Regime]  # the two regimes whose crossover has the nearest slopes
+    gap: float  # how near
 
 
 @dataclass
@@ -133,8 +134,10 @@ class LocalSlopes(Searcher):
             notes = (_lacking(slopes), *notes)
         else:
             regime, confidence = verdict.regime, verdict.confidence
-            if regime == "unclear" and verdict.decided:
+            if regime == "unclear" and verdict.decided and verdict.gap <= REACH / 2:
                 between = verdict.between
+            elif regime == "unclear" and verdict.decided:
+                notes = ("its slopes are none that regimes or crossovers have", *notes)
             elif regime == "unclear":
                 notes = (self._unclear(verdict, int(both.sum())), *notes)
         return Local(regime, confidence, in_lr, in_batch, int(both.sum()), notes, between)
@@ -183,7 +186,7 @@ class LocalSlopes(Searcher):
             NAMES[int(index)] if named else "unclear",
             share,
             named or outside,
-            _between(mean),
+            *_between(mean),
         )
 
     def _settled(self) -> bool:
@@ -216,15 +219,16 @@ class LocalSlopes(Searcher):
         )
 
 
-def _between(slopes: FloatArray) -> tuple[Regime, Regime]:
-    """The two targets that span the nearest line: crossing over, the slopes move along it."""
+def _between(slopes: FloatArray) -> tuple[tuple[Regime, Regime], float]:
+    """The two targets that span the nearest line, and how near: crossovers move along it."""
 
     def gap(pair: tuple[Regime, Regime]) -> float:
         start, end = (np.array(TARGETS[name]) for name in pair)
         along = np.clip((slopes - start) @ (end - start) / np.sum((end - start) ** 2), 0, 1)
         return float(np.linalg.norm(start + along * (end - start) - slopes))
 
-    return min(combinations(NAMES, 2), key=gap)
+    pair = min(combinations(NAMES, 2), key=gap)
+    return pair, gap(pair)
 
 
 def _lacking(slopes: FloatArray) -> str:

@@ -6,7 +6,8 @@ import math
 from collections.abc import Iterator
 
 from sgdphase.diagnose.answer import Diagnosis, Limit
-from sgdphase.diagram import Estimate, Regime
+from sgdphase.diagram import TARGETS, Estimate, Regime
+from sgdphase.diagram.regimes import REACH
 
 __all__ = ["answer_lines"]
 
@@ -52,7 +53,9 @@ def answer_lines(diagnosis: Diagnosis) -> list[str]:
 def _regime(d: Diagnosis) -> Iterator[str]:
     sure = "" if d.confidence is None else f" (confidence {d.confidence:.2f})"
     if d.regime in _MEANS:
-        said, means = f"{d.regime}{sure}", _MEANS[d.regime]
+        border = _is_near_border(d)
+        said = f"{d.regime}{', near its border' if border else ''}{sure}"
+        means = f"mostly, {_MEANS[d.regime]}" if border else _MEANS[d.regime]
     elif d.between is not None:
         said = f"between {d.between[0]} and {d.between[1]}"
         means = _BETWEEN[frozenset(d.between)]
@@ -64,9 +67,30 @@ def _regime(d: Diagnosis) -> Iterator[str]:
     slopes = [f"{shown(s)} in {name}" for name, s in d.slopes.items() if s is not None]
     if slopes:
         yield f"  slopes of log alignment: {', '.join(slopes)}"
+    yield from _by_doubling(d)
     if part:
         told = d.expected if d.expected in _MEANS else "cannot tell"
         yield f"  at all {d.train_size} points, by how B* grows: {told}"
+
+
+def _is_near_border(d: Diagnosis) -> bool:
+    """Slopes more than half way from the regime's own to where it ends."""
+    slopes = [
+        0.0 if slope is None else slope.value for slope in (d.slopes["lr"], d.slopes["batch"])
+    ]
+    return math.dist(slopes, TARGETS[d.regime]) > REACH / 2
+
+
+def _by_doubling(d: Diagnosis) -> Iterator[str]:
+    """What a doubling of the batch does, by the slopes."""
+    lr, batch = d.slopes.get("lr"), d.slopes.get("batch")
+    if lr is None or batch is None:
+        return
+    at_lr, at_temperature = 2.0**batch.value - 1, 2.0 ** (lr.value + batch.value) - 1
+    yield (
+        f"  twice the batch changes the alignment by {at_lr:+.0%} at constant lr, by "
+        f"{at_temperature:+.0%} at constant lr/batch"
+    )
 
 
 def _boundaries(d: Diagnosis) -> Iterator[str]:
@@ -113,9 +137,10 @@ def _side_by_side(d: Diagnosis) -> Iterator[str]:
         return
     yield "Beside it"
     if share is not None:
-        bounds = "one step alone does not align, and bounds nothing"
-        if share.value > 0:
-            bounds = f"by it alone B* is at most about {d.batch / min(share.value, 1.0):.3g}"
+        bound = d.first_step_bound
+        bounds = "it may be none, and bounds nothing"
+        if bound is not None:
+            bounds = f"by it alone B* is at most about {shown(bound)}"
         yield f"  first step's share of the final alignment: {shown(share)}; {bounds}"
     if noise:
         each = [f"{value:.3g} {_NOISE.get(name, name)}" for name, value in noise.items()]

@@ -59,8 +59,11 @@ def labelled(code: UserCode, function: str, classes: NDArray[Any] | None = None)
 
 def _arrays(given: Any, where: str) -> tuple[NDArray[Any], NDArray[Any], bool]:
     """From `x, y`, or from a Dataset that is read point by point."""
-    if isinstance(given, tuple | list) and len(given) == 2 and hasattr(given[0], "shape"):
+    is_pair = isinstance(given, tuple | list) and len(given) == 2
+    if is_pair and (isinstance(given, tuple) or hasattr(given[0], "shape")):
         return _array(given[0], where), _array(given[1], where), False
+    if hasattr(given, "shape"):
+        raise InputError(f"{where}: gives one array: must give two, x and y")
     if hasattr(given, "batch_sampler"):
         raise InputError(f"{where}: gives a DataLoader: must give its Dataset, or x, y")
     if not (hasattr(given, "__getitem__") and hasattr(given, "__len__")):

@@ -32,7 +32,7 @@ from sgdphase.report.runs import every_run
 from sgdphase.report.scaling import scaling_picture
 from sgdphase.report.slopes import slopes_picture
 
-__all__ = ["diagnosis_page"]
+__all__ = ["diagnosis_page", "make_folder"]
 
 PAGE = "diagnosis.html"
 
@@ -46,8 +46,8 @@ _CAPTIONS = {
     "plane": (
         "Every run at train size {measured_at}: a dot, coloured by its alignment at the end, seeds "
         "side by side. The star is your training. Purple: B* with its interval; green: the line "
-        "below which the training is as that of gradient descent, with its interval. Arrows: how "
-        "far the boundaries are."
+        "below which the training is as that of gradient descent: it rises with the batch to its "
+        "level at large batch, which it meets at about twice B*. Arrows: how far boundaries are."
     ),
     "batch": (
         "How B* is found. At a fixed learning rate, alignment over lr falls as one over the batch "
@@ -82,10 +82,7 @@ def diagnosis_page(diagnosis: Diagnosis, folder: Path) -> Path:
 
     A PNG of an earlier diagnosis that this one has no use for is taken away.
     """
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"{folder}: cannot be made ({error.strerror or error})") from None
+    make_folder(folder)
     drawn = _draw(diagnosis)
     for name in _CAPTIONS:
         path = folder / f"diagnosis-{name}.png"
@@ -96,6 +93,14 @@ def diagnosis_page(diagnosis: Diagnosis, folder: Path) -> Path:
     out = folder / PAGE
     write_file(out, page("Which regime is this training in?", _parts(diagnosis, drawn)))
     return out
+
+
+def make_folder(folder: Path) -> None:
+    """Make the folder of a page, if it is not there."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{folder}: cannot be made ({error.strerror or error})") from None
 
 
 def _draw(diagnosis: Diagnosis) -> dict[str, bytes]:
@@ -182,7 +187,9 @@ def _side_by_side(diagnosis: Diagnosis) -> Html:
     rows: list[tuple[str, str, str, str]] = []
     at = f"at train size {diagnosis.measured_at}, lr {show(diagnosis.lr)}, batch {diagnosis.batch}"
     rows.append(("first step's share of the final alignment", *_written(share), at))
-    rows.append(("B* is at most about (batch over share)", *_written(_bound(diagnosis)), at))
+    rows.append(
+        ("B* is at most about (batch over share)", *_written(diagnosis.first_step_bound), at)
+    )
     size = "" if star is None else f"at train size {star.train_size}, from whole trainings"
     rows.append(("B*", *_written(None if star is None else star.critical_batch), size))
     for name, value in diagnosis.noise_scale.items():
@@ -191,16 +198,6 @@ def _side_by_side(diagnosis: Diagnosis) -> Html:
     if not diagnosis.noise_scale:
         rows.append(("gradient noise scale", "not measured", "", ""))
     return table(("", "value", "interval", ""), rows)
-
-
-def _bound(diagnosis: Diagnosis) -> Estimate | None:
-    """`batch / share`, above which `B*` cannot lie by much."""
-    share, batch = diagnosis.first_step_share, diagnosis.batch
-    if share is None or not share.value > 0:
-        return None
-    whole = has_interval(share) and share.low > 0
-    ends = (batch / share.high, batch / share.low) if whole else (float("nan"), float("nan"))
-    return Estimate(batch / share.value, *ends)
 
 
 def _row(name: str, estimate: Estimate | None) -> tuple[str, str, str]:

@@ -50,7 +50,9 @@ def scaling_picture(diagnosis: Diagnosis) -> Figure | None:
     once = dict(zip(labels, handles, strict=True))
     axes.legend(once.values(), once.keys(), loc="upper left", frameon=False, fontsize=9)
     for axis in (axes.xaxis, axes.yaxis):
-        axis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
+        axis.set_major_formatter(
+            FuncFormatter(lambda x, _: f"{x:g}" if x < 2**17 else f"$2^{{{np.log2(x):.0f}}}$")
+        )
     return figure  # type: ignore[no-any-return]
 
 

@@ -15,6 +15,7 @@ from sgdphase.diagram import REGIMES, Estimate, PhaseDiagram, phase_diagram, pla
 from sgdphase.diagram.cells import EXPERIMENT, choose
 from sgdphase.diagram.draw import draw_figure
 from sgdphase.errors import InputError
+from sgdphase.problems import Own
 from sgdphase.report._drawing import png
 from sgdphase.report.page import (
     Html,
@@ -45,6 +46,13 @@ _PLANE = ("lr", "batch", "seed", "temperature")
 Fields = tuple[tuple[str, Any], ...]
 
 
+_OWN = "a user's own model"
+_SEARCH = (
+    "These runs lie where a search for boundaries went, not on a grid. The numbers here are made "
+    "as for a grid and are rough; `sgdphase diagnose` with `--out` uses the runs as they were meant."
+)
+
+
 @dataclass(frozen=True)
 class Experiment:
     """The runs that share a plane, and what tells them from those of the other experiments."""
@@ -60,7 +68,13 @@ class Experiment:
             for name, value in self.telling.items()
             if name not in ("model", "problem") and value is not None
         )
-        return f"{training.model} on {training.problem.kind}" + (f", {own}" if own else "")
+        kind = f"{training.model} on {training.problem.kind}"
+        return (_OWN if self.is_own else kind) + (f", {own}" if own else "")
+
+    @property
+    def is_own(self) -> bool:
+        """Whether a user's own model was trained, which `diagnose` does."""
+        return isinstance(self.runs[0].training.problem, Own)
 
 
 def store_page(
@@ -188,7 +202,9 @@ def _section(experiment: Experiment, diagram: PhaseDiagram | str, *, with_runs: 
         "with their intervals; black dots: diverged; grey: no fitted run.",
         f"Phase diagram of {experiment.title}",
     )
-    return [settings, drawn, _numbers(diagram), items(diagram.notes), _cells(diagram), runs]
+    search = [paragraph(_SEARCH)] if experiment.is_own else []
+    notes = [] if experiment.is_own else [items(diagram.notes)]
+    return [settings, *search, drawn, _numbers(diagram), *notes, _cells(diagram), runs]
 
 
 def _settings(experiment: Experiment) -> str:
