@@ -19,7 +19,13 @@ from sgdphase.diagnose.growth import growth
 from sgdphase.diagnose.learner import Seen, Trial
 from sgdphase.diagnose.limits import limits, regime_at
 from sgdphase.diagnose.session import Session
-from sgdphase.diagnose.sizes import chosen, growth_factor, missing_trainings, total_seconds
+from sgdphase.diagnose.sizes import (
+    chosen,
+    growth_factor,
+    missing_trainings,
+    seconds_for_one,
+    total_seconds,
+)
 from sgdphase.diagnose.slopes import Local, LocalSlopes
 from sgdphase.diagnose.words import shown
 from sgdphase.diagram import Estimate, LinePoint
@@ -38,16 +44,13 @@ _MANY = 12
 
 @dataclass(frozen=True)
 class _Found:
-    """What was found at some sizes: the regime and the GD line at the largest of them."""
+    """The regime and the GD line at one size, and `B*` at some, which may reach further."""
 
+    measured_at: int
     local: Local
     sizes: tuple[Size, ...]
     line: tuple[LinePoint, ...]
     unknown: tuple[str, ...]
-
-    @property
-    def largest(self) -> Size:
-        return self.sizes[-1]
 
 
 @dataclass
@@ -66,16 +69,17 @@ class Question:
         session, own = self.session, self.session.brought
         full = own.train_size or self.sizes[-1]
         found = self._found()
-        largest, local = found.largest.train_size, found.local
+        largest, local = found.measured_at, found.local
         scaling = growth(found.sizes, sorted({full, 10 * full}))
         unknown = list(found.unknown)
         if scaling is None:
             unknown.append("how B* grows with the data: it takes B* at two train sizes")
-        if session.is_over and largest == self.sizes[-1]:
+        if session.is_over:
             unknown.insert(0, self._what_it_takes())
-        at_full, expected, regimes = found.largest.critical_batch, local.regime, local.between
-        if largest < full:
+        at_full, expected, regimes = found.sizes[-1].critical_batch, local.regime, local.between
+        if found.sizes[-1].train_size < full:
             at_full = None if scaling is None else scaling.extrapolated[full]
+        if largest < full:
             expected = regime_at(local.regime, self.lr, self.batch, at_full, found.line)
             regimes = None
         temperature, rate = limits(
@@ -108,21 +112,11 @@ class Question:
         )
 
     def _found(self) -> _Found:
-        """At the sizes that were planned, and at larger ones while there is time."""
-        further = self._choose_sizes()
-        found = self._at_sizes()
-        while further and self._fits(further[0]):
-            self.sizes.append(further.pop(0))
-            more = self._at_sizes()
-            if self.session.is_over:
-                # What was complete stands.
-                return found
-            found = more
-        return found
+        """At the sizes that were planned, and at larger ones while there is time.
 
-    def _at_sizes(self) -> _Found:
-        """The cheap sizes first: whatever happens, they are known, and tell where to look."""
-        self.unknown.clear()
+        The cheap sizes come first: whatever happens, they are known, and tell where to look.
+        """
+        further = self._choose_sizes()
         *smaller, largest = self.sizes
         sizes: list[Size] = []
         for size in smaller:
@@ -130,7 +124,26 @@ class Question:
         local = self._local(largest)
         sizes.append(self._critical_batch(largest, sizes))
         line = self._gd_line(largest, sizes[-1].critical_batch)
-        return _Found(local, tuple(sizes), line, tuple(self.unknown))
+        found = _Found(largest, local, tuple(sizes), line, tuple(self.unknown))
+        for size in further:
+            if not self._fits(size):
+                break
+            found = self._further(found, size)
+        return found
+
+    def _further(self, found: _Found, size: int) -> _Found:
+        """`B*` at a larger size, and all the rest if there is time; what was complete stands."""
+        self.sizes.append(size)
+        more = self._critical_batch(size, found.sizes)
+        if more.critical_batch is None:
+            return found
+        found = replace(found, sizes=(*found.sizes, more))
+        self.unknown.clear()
+        local = self._local(size)
+        line = self._gd_line(size, more.critical_batch)
+        if self.session.is_over:
+            return found
+        return _Found(size, local, found.sizes, line, tuple(self.unknown))
 
     def _choose_sizes(self) -> list[int]:
         """Two trainings, at the smallest size, tell how long they take; the sizes that are left."""
@@ -158,11 +171,11 @@ class Question:
         return [size for size in ladder if size > self.sizes[-1]]
 
     def _fits(self, size: int) -> bool:
-        """Whether all that is asked at a further size fits into what is left of the budget."""
+        """Whether `B*` at a further size fits into what is left of the budget."""
         took = self._seconds(self.sizes[-1])
         if took is None:
             return False
-        total = total_seconds([size], self.sizes[-1], took) / self.session.workers.parallel
+        total = seconds_for_one(size, self.sizes[-1], took) / self.session.workers.parallel
         return total <= self.session.left
 
     def _what_it_takes(self) -> str:

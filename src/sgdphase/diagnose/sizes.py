@@ -45,11 +45,13 @@ def chosen(sizes: Sequence[int], batch: int, seconds: float, available: float) -
 
 def total_seconds(sizes: Sequence[int], foot: int, seconds: float) -> float:
     """Of all trainings at these sizes, if one at `foot` points takes `seconds`."""
+    last = seconds_for_one(sizes[-1], foot, seconds) * _AT_LARGEST / _AT_OTHERS
+    return last + sum(seconds_for_one(size, foot, seconds) for size in sizes[:-1])
 
-    def each(size: int) -> float:
-        return max(seconds * growth_factor(size, foot), _LEAST)
 
-    return _AT_LARGEST * each(sizes[-1]) + sum(_AT_OTHERS * each(size) for size in sizes[:-1])
+def seconds_for_one(size: int, foot: int, seconds: float) -> float:
+    """Of the trainings that `B*` at one size takes, if one at `foot` points takes `seconds`."""
+    return _AT_OTHERS * max(seconds * growth_factor(size, foot), _LEAST)
 
 
 def growth_factor(size: int, foot: int) -> float:

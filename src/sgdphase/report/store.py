@@ -49,7 +49,7 @@ Fields = tuple[tuple[str, Any], ...]
 _OWN = "a user's own model"
 _SEARCH = (
     "These runs lie where a search for boundaries went, not on a grid. The numbers here are made "
-    "as for a grid and are rough; `sgdphase diagnose` with `--out` uses the runs as they were meant."
+    "as for a grid and are rough; `sgdphase diagnose --out` uses the runs as they were meant."
 )
 
 
