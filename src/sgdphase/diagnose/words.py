@@ -160,16 +160,21 @@ def _limit(limit: Limit) -> str:
 
 
 def shown(estimate: Estimate | None) -> str:
-    """A number with its interval.
+    """A number with its interval, to three digits.
 
-    >>> shown(Estimate(52.8, 39.6, 66.9)), shown(Estimate(3.0, float("nan"), float("nan")))
-    ('52.8 [39.6, 66.9]', '3 [no interval]')
+    >>> shown(Estimate(52.83, 39.6, 1066.9)), shown(Estimate(3.0, float("nan"), float("nan")))
+    ('52.8 [39.6, 1070]', '3 [no interval]')
     """
     if estimate is None:
         return "unknown"
     if not (math.isfinite(estimate.low) or math.isfinite(estimate.high)):
-        return f"{estimate.value:.3g} [no interval]"
-    return f"{estimate.value:.3g} [{estimate.low:.3g}, {estimate.high:.3g}]"
+        return f"{_digits(estimate.value)} [no interval]"
+    return f"{_digits(estimate.value)} [{_digits(estimate.low)}, {_digits(estimate.high)}]"
+
+
+def _digits(value: float) -> str:
+    short = f"{value:.3g}"
+    return f"{float(short):.0f}" if 1e3 <= abs(value) < 1e7 else short
 
 
 def _doublings(ratio: float, what: str) -> str:
