@@ -10,7 +10,7 @@ import pytest
 
 from sgdphase.diagnose.answer import Diagnosis, Limit, Size
 from sgdphase.diagnose.growth import growth
-from sgdphase.diagnose.limits import limits, regime_at
+from sgdphase.diagnose.limits import carried, limits, regime_at
 from sgdphase.diagnose.sizes import chosen, given, ladder, total_seconds
 from sgdphase.diagnose.words import answer_lines
 from sgdphase.diagram import Estimate, LinePoint
@@ -65,14 +65,19 @@ def test_growth_takes_two_sizes_with_intervals() -> None:
         ("first-step-dominated", 2.0, 256, "GD"),
         ("first-step-dominated", 8.0, 256, "unclear"),
         ("noise-dominated", 64.0, 64, "unclear"),
+        # Below B* now, and T = 1/64 is below T_c = 1/16.
+        ("first-step-dominated", 0.5, 32, "GD"),
         ("GD", 1e-3, 16, "GD"),
         ("unclear", 64.0, 256, "unclear"),
     ],
 )
 def test_the_regime_at_a_larger_size(measured, lr: float, batch: int, regime: str) -> None:
-    assert regime_at(measured, lr, batch, STAR, LINE) == regime
+    line = carried(LINE, STAR)
+    # T_c = 1/16 and B* = 64 make 8 of its level.
+    assert line[1].lr == pytest.approx(8.0)
+    assert regime_at(measured, lr, batch, STAR, line) == regime
     if measured != "GD":
-        assert regime_at(measured, lr, batch, None, LINE) == "unclear"
+        assert regime_at(measured, lr, batch, None, carried(LINE, None)) == "unclear"
 
 
 def test_limits_of_crossovers_and_of_what_is_not_known() -> None:

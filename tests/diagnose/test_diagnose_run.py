@@ -183,6 +183,25 @@ def test_an_answer_prints_itself(law: Path) -> None:
     assert str(diagnosed(law, train_sizes=[256])).startswith("Regime: noise-dominated")
 
 
+def test_a_model_is_known_by_more_than_its_text(tmp_path: Path) -> None:
+    torch = pytest.importorskip("torch")
+    x = np.random.default_rng(0).standard_normal((80, 4))
+    width = {"hidden": 2}
+
+    def model() -> Any:
+        return torch.nn.Sequential(torch.nn.Linear(4, width["hidden"]), torch.nn.ReLU(),
+                                   torch.nn.Linear(width["hidden"], 2))  # fmt: skip
+
+    def asked() -> set[str]:
+        found = sp.diagnose(model, (x, x[:, 0] > 0), lr=0.06, batch=4, seeds=2, budget=0.2,
+                            train_sizes=[32], store=tmp_path / "runs.sqlite")  # fmt: skip
+        return {run.training.key for run in found.runs}
+
+    narrow = asked()
+    width["hidden"] = 8
+    assert narrow and not narrow & asked()
+
+
 def test_functions_have_no_workers() -> None:
     with pytest.raises(InputError, match="workers: cannot see functions"):
         sp.diagnose(train=lambda **given: 1.0, lr=1.0, batch=1, train_sizes=[8], workers=2)
@@ -203,7 +222,7 @@ def test_a_model_and_data_in_python() -> None:
                                  torch.nn.Tanh(), torch.nn.Linear(4, 2))  # fmt: skip
     before = [w.detach().clone() for w in module.parameters()]
     states = random.getstate(), np.random.get_state()[1].tolist(), torch.get_rng_state().tolist()
-    found = sp.diagnose(module, (x, y), lr=0.5, batch=4, seeds=2, budget=20.0, train_sizes=[64])
+    found = sp.diagnose(module, (x, y), lr=0.06, batch=4, seeds=2, budget=60.0, train_sizes=[64])
     after = random.getstate(), np.random.get_state()[1].tolist(), torch.get_rng_state().tolist()
     assert states == after
     assert all(torch.equal(a, b) for a, b in zip(before, module.parameters(), strict=True))

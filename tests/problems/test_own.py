@@ -624,8 +624,9 @@ def test_test_data_are_a_set_of_their_own() -> None:
     problem.check_sizes(12, 6)
     assert rows(problem.train_set(12, 0)) == set(map(tuple, X.tolist()))
     for seed in (0, 1):
-        assert np.array_equal(problem.test_set(5, seed).x, X[:5] + 100)
-    assert problem.test_set(6, 0).y.tolist() == TWO[:6].tolist()
+        assert rows(problem.test_set(6, seed)) == set(map(tuple, (X[:6] + 100).tolist()))
+        assert np.array_equal(problem.test_set(5, seed).x, problem.test_set(6, 0).x[:5])
+    assert sorted(problem.test_set(6, 0).y.tolist()) == sorted(TWO[:6].tolist())
     with pytest.raises(InputError, match=r"test size = 7: test_data\(\) gives 6 points"):
         problem.check_sizes(12, 7)
     with pytest.raises(InputError, match=r"test_data\(\): labels \[1\] are not among those of"):
@@ -640,3 +641,12 @@ def test_code_that_trains_by_itself_has_no_points(write) -> None:
     problem.check_sizes(1000, 10)
     with pytest.raises(InputError, match=r"mine.py: has no data\(\); it trains by itself"):
         problem.train_set(1, 0)
+
+
+def test_a_helper_called_train_is_no_training(write) -> None:
+    text = (
+        "import numpy as np\ndef train(model, loader, epochs=3): pass\n"
+        "def model(): pass\ndef data(): return np.eye(4), [0, 1, 0, 1]\n"
+    )
+    assert own_file(write(text)).points == 4
+    assert own_file(write(text.replace("model, loader, epochs=3", "**given"))).points == 0

@@ -131,7 +131,7 @@ class Diagnosis:
         In the noise regime the share is `batch / B*`, elsewhere it is less.
         """
         share = self.first_step_share
-        if share is None or not share.low > 0:
+        if share is None or not share.value > 0 or share.low <= 0:
             return None
         return Estimate(*(self.batch / edge for edge in (share.value, share.high, share.low)))
 

@@ -126,7 +126,11 @@ def brought(
             "from the same weights, and intervals miss how results vary with them"
         )
     if not problem.points:
-        others = {"loss": loss if loss != "hinge" else None, "margin": margin}
+        others = {
+            "loss": loss if loss != "hinge" else None,
+            "sampler": sampler if sampler != "fresh" else None,
+            "margin": margin,
+        }
         _refuse(problem, {"momentum": momentum, "weight decay": weight_decay, **others})
         return Brought(problem, "function", None, 1, "hinge", 1.0, 0.0, 0.0, "fresh", 1,
                        tuple(warnings))  # fmt: skip
@@ -182,9 +186,9 @@ def _about_data(own: Brought) -> Iterator[str]:
 def _about_model(traits: Any) -> Iterator[str]:
     if traits.coupled:
         yield (
-            "BatchNorm couples the points of a batch: a small batch adds noise of its own, which "
-            "does not follow lr/batch; trainings take every step (slower), and are looked at with "
-            "the statistics of the training set"
+            "BatchNorm or the like couples the points of a batch: a small batch adds noise of its "
+            "own, which does not follow lr/batch; trainings take every step (slower), and are "
+            "looked at with the statistics of the training set"
         )
     if traits.off:
         yield (

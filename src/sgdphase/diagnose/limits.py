@@ -17,28 +17,49 @@ from sgdphase.diagram import Estimate, LinePoint, Regime
 _UNKNOWN = Limit("unknown")
 
 
+def carried(line: Sequence[LinePoint], critical: Estimate | None) -> tuple[LinePoint, ...]:
+    """The GD line at another train size, whose `B*` is given: a point below `B*`, one above.
+
+    In the paper's model `T_c` does not depend on the train size, and the level of the line above
+    `B*` is `2 T_c B*`: it rises with `B*`. Nothing if the line was not measured below `B*`.
+    """
+    below = [point for point in line if critical is not None and point.batch < critical.value]
+    if critical is None or not below:
+        return ()
+    point = min(below, key=lambda p: p.batch)
+    ends = zip((point.lr, point.low, point.high), (critical.value, critical.low, critical.high),
+               strict=True)  # fmt: skip
+    levels = (2 * lr / point.batch * star for lr, star in ends)
+    return point, LinePoint(4 * critical.value, *levels)
+
+
 def regime_at(
     measured: Regime, lr: float, batch: int, critical: Estimate | None, line: Sequence[LinePoint]
 ) -> Regime:
     """The regime at a larger train size than the one it was measured at, from its `B*`.
 
-    In the paper's model `T_c` does not depend on the train size, and the GD line above `B*` is at
-    `2 T_c B*`: it rises with `B*`. A point under GD stays there. Another is noise-dominated below
-    `B*`; above it is first-step-dominated if it is above that line, which takes `T_c` to tell.
+    `line` is the GD line at that size (`carried`). It rises with the size: what is under GD stays
+    there, and what is noise-dominated stays so below `B*`. What was first-step-dominated may come
+    to lie under the line, and below `B*` is noise-dominated if it does not.
     """
     if measured == "GD":
         return "GD"
     if measured not in ("noise-dominated", "first-step-dominated") or critical is None:
         return "unclear"
-    if batch < critical.low:
+    if batch < critical.low and measured == "noise-dominated":
         return "noise-dominated"
-    below = [point for point in line if point.batch < critical.value]
-    if batch > critical.high and below:
-        point = min(below, key=lambda p: p.batch)
-        if lr > 2 * critical.high * point.high / point.batch:
-            return "first-step-dominated"
-        if lr < 2 * critical.low * point.low / point.batch:
-            return "GD"
+    if len(line) < 2 or critical.low <= batch <= critical.high:
+        return "unclear"
+    rising, level = line
+    scale = batch / rising.batch
+    if batch < critical.low:
+        low, high = rising.low * scale, rising.high * scale
+    else:
+        low, high = level.low, level.high
+    if lr < low:
+        return "GD"
+    if lr > high:
+        return "noise-dominated" if batch < critical.low else "first-step-dominated"
     return "unclear"
 
 

@@ -1,11 +1,12 @@
 """The user's question: which learner asks what, at which size, in what order.
 
-The regime comes first, at the largest size that fits into the budget. Then `B*`, from the smallest
-size up, each telling the next where to look; last the GD line, whose trainings are the longest.
+First `B*` at the smaller sizes, each telling the next where to look; then, at the largest size that
+fits into the budget, the regime, `B*`, and last the GD line, whose trainings are the longest.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from time import monotonic
@@ -17,7 +18,7 @@ from sgdphase.diagnose.boundary import Critical, CriticalBatch
 from sgdphase.diagnose.gd_line import GdLine
 from sgdphase.diagnose.growth import growth
 from sgdphase.diagnose.learner import Seen, Trial
-from sgdphase.diagnose.limits import limits, regime_at
+from sgdphase.diagnose.limits import carried, limits, regime_at
 from sgdphase.diagnose.session import Session
 from sgdphase.diagnose.sizes import (
     chosen,
@@ -38,8 +39,6 @@ __all__ = ["Question"]
 _PLANNED = 0.7
 # Over which the learning rate is divided where small batches are not fitted.
 _ROWS = (1, 16, 256)
-# Runs that a size has when it was measured before.
-_MANY = 12
 
 
 @dataclass(frozen=True)
@@ -65,27 +64,33 @@ class Question:
     fixed: bool
     unknown: list[str] = field(default_factory=list)
 
+    @property
+    def row(self) -> float:
+        """The power of 4 nearest to the learning rate: questions at others share its runs."""
+        return float(4.0 ** round(math.log(self.lr, 4)))
+
     def answered(self, started: float) -> Diagnosis:
         session, own = self.session, self.session.brought
         full = own.train_size or self.sizes[-1]
         found = self._found()
         largest, local = found.measured_at, found.local
-        scaling = growth(found.sizes, sorted({full, 10 * full}))
+        known = {s.train_size for s in found.sizes if s.critical_batch is not None}
+        scaling = growth(found.sizes, sorted({full, 10 * full} - known))
         unknown = list(found.unknown)
         if scaling is None:
             unknown.append("how B* grows with the data: it takes B* at two train sizes")
         if session.is_over:
             unknown.insert(0, self._what_it_takes())
-        at_full, expected, regimes = found.sizes[-1].critical_batch, local.regime, local.between
-        if found.sizes[-1].train_size < full:
+        at_full = found.sizes[-1].critical_batch
+        if full not in known:
             at_full = None if scaling is None else scaling.extrapolated[full]
+        expected, regimes, line = local.regime, local.between, found.line
         if largest < full:
-            expected = regime_at(local.regime, self.lr, self.batch, at_full, found.line)
+            line = carried(found.line, at_full)
+            expected = regime_at(local.regime, self.lr, self.batch, at_full, line)
             regimes = None
-        temperature, rate = limits(
-            regimes or (expected,), self.lr, self.batch, full, at_full, found.line
-        )
-        runs = tuple(run for known in session.runs.values() for run in known.values())
+        temperature, rate = limits(regimes or (expected,), self.lr, self.batch, full, at_full, line)
+        runs = session.used_runs()
         return Diagnosis(
             lr=self.lr,
             batch=self.batch,
@@ -96,7 +101,7 @@ class Question:
             confidence=local.confidence,
             expected=expected,
             slopes={"lr": local.lr, "batch": local.batch},
-            sizes=tuple(replace(s, trainings=len(session.runs[s.train_size])) for s in found.sizes),
+            sizes=tuple(replace(s, trainings=len(session.used[s.train_size])) for s in found.sizes),
             gd_line=found.line,
             constant_temperature=temperature,
             constant_lr=rate,
@@ -157,8 +162,8 @@ class Question:
         if not self.fixed:
             available = _PLANNED * max(session.left, 0.0) * cores
             self.sizes = chosen(ladder, self.batch, took or session.left, available)
-            # What the store has costs nothing: more of it never gives less.
-            have = [n for n, size in enumerate(ladder) if len(session.runs.get(size, {})) >= _MANY]
+            # What the store has costs nothing: where the regime was asked before, it is again.
+            have = [n for n, size in enumerate(ladder) if self._was_asked(size)]
             if have and ladder[have[-1]] > self.sizes[-1]:
                 self.sizes = ladder[max(have[-1] - 2, 0) : have[-1] + 1]
         if took is not None:
@@ -169,6 +174,12 @@ class Question:
                 "less what the store has"
             )
         return [size for size in ladder if size > self.sizes[-1]]
+
+    def _was_asked(self, size: int) -> bool:
+        """Whether the store has the regime at the user's point and a size."""
+        known = self.session.runs.get(size, {})
+        places = [(self.lr, self.batch), (2 * self.lr, self.batch), (self.lr / 2, self.batch)]
+        return all(Trial(*place, seed) in known for place in places for seed in range(2))
 
     def _fits(self, size: int) -> bool:
         """Whether `B*` at a further size fits into what is left of the budget."""
@@ -238,7 +249,7 @@ class Question:
         """In the row of the user's learning rate, or in one below if that is too noisy."""
         for lower in _ROWS:
             learner = CriticalBatch(
-                self.lr / lower,
+                self.row / lower,
                 size,
                 smallest_batch=self.session.brought.smallest_batch,
                 guess=guess,
@@ -255,7 +266,7 @@ class Question:
             self.unknown.append(f"the GD line at {size} points: it takes B* there")
             return ()
         learner = GdLine(
-            self.lr,
+            self.row,
             critical.value,
             size,
             smallest_batch=self.session.brought.smallest_batch,
@@ -287,7 +298,7 @@ class Question:
         return interval(float(seed_means([shares])[0]), copies[:, 0], LEVEL)
 
     def _noise_scale(self, size: int) -> dict[str, float]:
-        if self.session.brought.train_size is None:
+        if self.session.brought.train_size is None or self.session.is_over:
             return {}
         from sgdphase.networks.own import noise_scales
 

@@ -19,6 +19,7 @@ from sgdphase.diagnose.question import Question
 from sgdphase.diagnose.session import Session
 from sgdphase.diagnose.sizes import given, ladder
 from sgdphase.errors import InputError, require
+from sgdphase.problems.own import Own, forget
 from sgdphase.sweep import Store, Workers
 from sgdphase.sweep.workers import Kept, workers_of
 
@@ -57,7 +58,8 @@ def diagnose(
     `budget` is a time such as "10m", or a number of seconds; `seeds` are those of each point to
     begin with. Functions are run in this process, a file by `workers`, a number of processes (by
     default one a core) or a function that makes workers. Runs are kept in `store`, if there is one,
-    and what it has is not run again. `say` takes lines of progress.
+    and what it has is not run again. `say` takes lines of progress. A training that runs in this
+    process is not cut short, whatever the budget.
     """
     started = monotonic()
     seconds = seconds_of(budget)
@@ -84,7 +86,7 @@ def diagnose(
         workers = 0
     for warning in own.warnings:
         say(f"mind: {warning}")
-    with _one_thread(), _kept(workers) as kept, _placed(store) as place:
+    with _given(own.problem), _one_thread(), _kept(workers) as kept, _placed(store) as place:
         session = Session(own, place, kept, started + seconds, say, keeps=store is not None)
         question = Question(session, float(lr), int(batch), seeds, sizes, bool(train_sizes))
         return question.answered(started)
@@ -101,6 +103,15 @@ def seconds_of(budget: float | str) -> float:
     if match is None or unit is None or not float(match[1]) > 0:
         raise InputError(f"budget = '{budget}': must be a time such as 90s, 10m or 2h")
     return float(match[1]) * unit
+
+
+@contextmanager
+def _given(problem: Own) -> Iterator[None]:
+    """Functions and their data are held no longer than they are asked about."""
+    try:
+        yield
+    finally:
+        forget(problem)
 
 
 @contextmanager

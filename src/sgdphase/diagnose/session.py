@@ -34,8 +34,8 @@ class Session:
     say: Callable[[str], None]
     keeps: bool = True
     runs: dict[int, dict[Trial, Run]] = field(default_factory=dict)
+    used: dict[int, set[Trial]] = field(default_factory=dict)
     given_up: dict[int, set[Trial]] = field(default_factory=dict)
-    ran: int = 0
     _said: float = field(default_factory=monotonic)
 
     def __post_init__(self) -> None:
@@ -58,22 +58,36 @@ class Session:
         return self.left <= 0
 
     def learn(self, learner: Learner, train_size: int, doing: str) -> bool:
-        """Run what the learner asks for; False if the time was over before it had enough."""
+        """Run what the learner asks for; False if the time was over before it had enough.
+
+        It is told what this session asked for before, and nothing else that the store may have:
+        the same question has the same answer.
+        """
         known = self.runs.setdefault(train_size, {})
-        for trial, run in known.items():
-            learner.tell(trial, seen(run))
+        used = self.used.setdefault(train_size, set())
+        given_up = self.given_up.setdefault(train_size, set())
+        for trial in sorted(used):
+            learner.tell(trial, seen(known[trial]))
         while trials := learner.ask():
-            if self.is_over:
-                return False
-            self._train(trials, train_size)
+            wanted = tuple(t for t in trials if t not in known and t not in given_up)
+            if wanted:
+                if self.is_over:
+                    return False
+                self._train(wanted, train_size)
             for trial in trials:
                 if trial in known:
+                    used.add(trial)
                     learner.tell(trial, seen(known[trial]))
-                elif trial in self.given_up.get(train_size, ()):
+                elif trial in given_up:
                     learner.tell(trial, Seen("budget"))
             if monotonic() - self._said > _SAID_EVERY:
-                self.report(f"{doing}: {len(known)} trainings at {train_size} points so far")
+                self.report(f"{doing}: {len(used)} trainings at {train_size} points so far")
         return True
+
+    def used_runs(self) -> tuple[Run, ...]:
+        """The runs that were asked for, made now or before."""
+        used = [(size, trial) for size, trials in self.used.items() for trial in trials]
+        return tuple(self.runs[size][trial] for size, trial in sorted(used))
 
     def report(self, what: str) -> None:
         """A line with the time that is left."""
@@ -84,8 +98,9 @@ class Session:
     def _train(self, trials: tuple[Trial, ...], train_size: int) -> None:
         plan = {trial: self.brought.training(trial, train_size) for trial in trials}
         known = self.runs.setdefault(train_size, {})
-        patience = monotonic() + self._patience(train_size)
-        summary = sweep(
+        rounds = math.ceil(len(plan) / self.workers.parallel)
+        patience = monotonic() + rounds * self._patience(train_size)
+        sweep(
             plan.values(),
             self.store,
             workers=self.workers,
@@ -93,7 +108,6 @@ class Session:
             fail_fast=True,
             until=min(self.deadline, patience),
         )
-        self.ran += summary.ran
         by_key = {run.training.key: run for run in self.store.runs(self.brought.model)}
         for trial, training in plan.items():
             if training.key in by_key:

@@ -173,6 +173,8 @@ def shown(estimate: Estimate | None) -> str:
 
 
 def _digits(value: float) -> str:
+    if math.isnan(value):
+        return "?"
     short = f"{value:.3g}"
     return f"{float(short):.0f}" if 1e3 <= abs(value) < 1e7 else short
 

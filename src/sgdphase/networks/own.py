@@ -155,8 +155,19 @@ def traits(module: Module, x: Tensor) -> Traits:
     apart = float((together - single).abs().max())
     # Rounding differs with the size of a batch; a coupling through statistics is far larger.
     coupled = bool(batch_norms(module)) or apart > 1e-3 * max(scale, 1e-12)
-    off = {type(layer).__name__ for layer in module.modules() if "Dropout" in type(layer).__name__}
-    return Traits(coupled, tuple(sorted(off)))
+    return Traits(coupled, _off(module, x, together))
+
+
+def _off(module: Module, x: Tensor, outputs: Tensor) -> tuple[str, ...]:
+    """What would act in training mode, BatchNorm apart: layers by name, or that there is some."""
+    trained = copy.deepcopy(module).train()
+    for layer in batch_norms(trained):
+        layer.eval()
+    with torch.no_grad():
+        if torch.allclose(trained(x), outputs, rtol=1e-3, atol=1e-6):
+            return ()
+    names = {type(layer).__name__ for layer in module.modules() if "Drop" in type(layer).__name__}
+    return tuple(sorted(names)) or ("what it does in training mode only (dropout?)",)
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field
+import inspect
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, ClassVar
@@ -16,9 +17,9 @@ from sgdphase.problems._dataset import Dataset
 from sgdphase.problems._owndata import Labelled, labelled
 from sgdphase.problems._split import permutation
 from sgdphase.problems._usercode import UserCode, load, user_code
-from sgdphase.problems._usertext import is_module
+from sgdphase.problems._usertext import is_module, text_of
 
-__all__ = ["Own", "UserCode", "is_module", "own_file", "own_functions", "user_code"]
+__all__ = ["Own", "UserCode", "forget", "is_module", "own_file", "own_functions", "user_code"]
 
 # Functions of a session, which no other process can find, by the digest of what they give.
 _GIVEN: dict[str, tuple[UserCode, Labelled | None, Labelled | None]] = {}
@@ -30,7 +31,7 @@ class Own:
 
     `points` and `test_points` are those of `data()` and `test_data()`. Each seed permutes the
     points: its training set is the first of them. Without test data its test set is the last of
-    them, else it is the first of the test data, for every seed. Code that trains by itself has no
+    them, else some of the test data, the same for every seed. Code that trains by itself has no
     points here. Labels are numbers of classes.
     """
 
@@ -49,7 +50,8 @@ class Own:
         """The test set of a seed."""
         opened = _opened(self)
         if opened.test is not None:
-            return opened.test.take(np.arange(size))
+            # As in a file, test data may be sorted by class.
+            return opened.test.take(permutation(self.test_points, 0)[:size])
         return opened.data.take(permutation(self.points, seed)[self.points - size :])
 
     def check_sizes(self, train_size: int, test_size: int) -> None:
@@ -108,8 +110,18 @@ def own_file(path: str) -> Own:
 
 
 def own_functions(code: UserCode) -> Own:
-    """The problem of functions; only this process can run it."""
+    """The problem of functions; only this process can run it, until it is forgotten."""
+    if "model" in code:
+        # A model also depends on what its functions do not show: it is known by its weights too.
+        made = text_of(code.call("model", 0))
+        code = replace(code, source=f"{code.source}\n{made}")
     return _problem("", code, keep=True)
+
+
+def forget(problem: Own) -> None:
+    """Let go of functions and their data."""
+    if _GIVEN.pop(problem.digest, None):
+        _opened.cache_clear()
 
 
 def _problem(path: str, code: UserCode, *, keep: bool) -> Own:
@@ -137,10 +149,19 @@ def _opened(problem: Own) -> _Opened:
     return _Opened(code, data, test)
 
 
+def _trains(code: UserCode) -> bool:
+    """Whether its `train` is the one that is asked for, and not a helper of that name."""
+    try:
+        inspect.signature(code.functions["train"]).bind(lr=1.0, batch=1, train_size=1, seed=0)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
 def _read(code: UserCode) -> tuple[Labelled | None, Labelled | None, str]:
     """The data, the test data, and the digest of code and data."""
     digest = hashlib.sha256(code.source.encode())
-    if "train" in code:
+    if "train" in code and (_trains(code) or not {"model", "data"} <= code.functions.keys()):
         return None, None, digest.hexdigest()
     missing = [f"{name}()" for name in ("model", "data") if name not in code]
     if missing:
