@@ -13,6 +13,8 @@ import numpy as np
 import pytest
 
 import sgdphase as sp
+from sgdphase.diagnose.brought import brought
+from sgdphase.diagnose.learner import Trial
 from sgdphase.errors import InputError, UserError
 
 LAW = '''
@@ -168,15 +170,15 @@ def test_more_in_the_store_never_gives_less(law: Path, tmp_path: Path) -> None:
     path = tmp_path / "line.py"
     path.write_text(
         "import numpy as np\nfrom torch import nn\n"
-        "def model():\n    return nn.Linear(8, 2)\n"
-        "def data():\n    x = np.random.default_rng(0).standard_normal((600, 8))\n"
+        "def model():\n    return nn.Linear(4, 2)\n"
+        "def data():\n    x = np.random.default_rng(0).standard_normal((320, 4))\n"
         "    return x, x[:, 0] > 0\n"
     )
-    options: dict[str, Any] = {"lr": 1.0, "batch": 4, "workers": 0, "store": tmp_path / "s.sqlite"}
-    first = sp.diagnose(path, budget=30.0, train_sizes=[120, 480], **options)
-    assert len(first.sizes) == 2
-    again = sp.diagnose(path, budget=1.0, **options)
-    assert again.measured_at == 480
+    own, store = brought(path), tmp_path / "s.sqlite"
+    around = [Trial(lr, 4, seed) for lr in (0.01, 0.02, 0.04) for seed in (0, 1)]
+    sp.sweep([own.training(trial, 256) for trial in around], store, workers=0)
+    again = sp.diagnose(path, lr=0.02, batch=4, workers=0, store=store, budget=0.5)
+    assert again.measured_at == 256
 
 
 def test_an_answer_prints_itself(law: Path) -> None:

@@ -159,6 +159,6 @@ def test_plans_grow_and_are_shared() -> None:
 def test_what_was_reduced_is_said() -> None:
     said = left_out(cnn("laptop").plane(), cnn("paper").plane())
     assert "P 2^9 (paper scale 2^14)" in said and "width 8 (paper scale 32)" in said
-    assert "The cells of T < 2^-6 and eta < 2^-2 are left out." in omissions(cnn("laptop"))
+    assert "The cells of T < 2^-10 and eta < 2^-4 are left out." in omissions(cnn("laptop"))
     assert left_out(fc("paper").plane(), fc("paper").plane()) == "at paper scale"
     assert omissions(fc("paper")) == ""

@@ -79,6 +79,8 @@ def diagnose(
     Trains your model at learning rates and batches around yours, until it knows or the budget is
     spent. Every training is kept in the store: the same command goes on where it was, and another
     lr or batch reuses what is there.
+
+    Example: sgdphase diagnose my_training.py --lr 0.05 --batch 128 --budget 10m --out report
     """
     set_up(None, device)
     if out is not None:
