@@ -63,6 +63,7 @@ class Question:
     sizes: list[int]
     fixed: bool
     unknown: list[str] = field(default_factory=list)
+    noise_scale: dict[str, float] = field(default_factory=dict)
 
     @property
     def row(self) -> float:
@@ -107,7 +108,7 @@ class Question:
             constant_lr=rate,
             scaling=scaling,
             first_step_share=self._first_step_share(largest),
-            noise_scale=self._noise_scale(largest),
+            noise_scale=self.noise_scale,
             warnings=own.warnings,
             unknown=tuple(dict.fromkeys(unknown)),
             trainings=len(runs),
@@ -127,6 +128,7 @@ class Question:
         for size in smaller:
             sizes.append(self._critical_batch(size, sizes))
         local = self._local(largest)
+        self.noise_scale = self._noise_scale(largest)
         sizes.append(self._critical_batch(largest, sizes))
         line = self._gd_line(largest, sizes[-1].critical_batch)
         found = _Found(largest, local, tuple(sizes), line, tuple(self.unknown))
