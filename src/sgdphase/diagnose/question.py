@@ -167,7 +167,7 @@ class Question:
             # What the store has costs nothing: where the regime was asked before, it is again.
             have = [n for n, size in enumerate(ladder) if self._was_asked(size)]
             if have and ladder[have[-1]] > self.sizes[-1]:
-                self.sizes = ladder[max(have[-1] - 2, 0) : have[-1] + 1]
+                self.sizes = ladder[max(have[-1] - 3, 0) : have[-1] + 1]
         if took is not None:
             total = total_seconds(self.sizes, foot, took) / cores
             session.report(
