@@ -26,7 +26,7 @@ LEARNERS = {
     "slopes at a corner": lambda: LocalSlopes(4.0, 2048, 2048),
     "B*": lambda: CriticalBatch(0.25, 2048),
     "B* from above": lambda: CriticalBatch(64.0, 2048, smallest_batch=3),
-    "B* with a guess": lambda: CriticalBatch(0.3, 3000, guess=200.0, largest_lr=100.0),
+    "B* with a guess": lambda: CriticalBatch(0.3, 3000, guess=200.0),
     "GD line": lambda: GdLine(16.0, 64.0, 2048),
     "GD line from below": lambda: GdLine(2.0**-9, 64.0, 2048),
 }
@@ -53,7 +53,6 @@ def test_invariants(surface, finish, name, kind):
     assert len(asked) == len(set(asked))
     assert all(learner.smallest_batch <= t.batch <= learner.train_size for t in asked)
     assert all(t.seed < learner.most_seeds for t in asked)
-    assert all(t.lr <= (getattr(learner, "largest_lr", None) or math.inf) for t in asked)
 
     shuffled = LEARNERS[name]()
     for k in np.random.default_rng(0).permutation(len(asked)):
@@ -183,15 +182,12 @@ def test_bounds_and_reasons(surface, finish):
         return learner.answer()
 
     below = answer(noise=2.0**-5)
-    assert below.critical_batch is None and below.below == 2 and "below 2" in below.notes[0]
+    assert below.critical_batch is None and "below 2" in below.notes[0]
     above = answer(noise=2.0**10)
-    assert above.critical_batch is None and above.above == 1024
-    assert "above 1024" in above.notes[0]
+    assert above.critical_batch is None and "above 1024" in above.notes[0]
     low = answer(diverges=0.5)
     assert low.critical_batch is None and low.lr is None
     assert "no first-step-dominated regime" in low.notes[0]
-    capped = answer(CriticalBatch(0.1, 2048, largest_lr=0.5))
-    assert capped.lr is None and "a higher lr is needed" in capped.notes[0]
     nothing = answer(diverges=0.0)
     assert nothing.lr is None and "were fitted" in nothing.notes[0]
     # T = lr/batch up to 1/4 at the row's lr of 4: batches from 16 on, a fourth of B*.
@@ -218,14 +214,14 @@ def test_no_two_laws_no_boundary(finish):
 
 
 def test_the_line_where_it_cannot_be_seen(surface, finish):
-    def notes(lr=16.0, largest_lr=None, **changes):
-        learner = GdLine(lr, 64.0, 2048, largest_lr=largest_lr)
+    def notes(lr=16.0, **changes):
+        learner = GdLine(lr, 64.0, 2048)
         finish(learner, surface(cell=0.02, **changes))
         return learner.answer()
 
     cut = notes(budget=60.0)  # the plateau is below lr = 1/8 at batch 16
     assert cut.points == () and "larger budget" in cut.notes[0]
-    capped = notes(lr=0.25, largest_lr=1.0)
+    capped = notes(lr=0.25, diverges=1.0)
     assert [p.batch for p in capped.points] == [16] and "the line ends" in capped.notes[0]
     nowhere = notes(gd=1e-9)
     assert nowhere.points == () and "it is lower" in nowhere.notes[0]

@@ -62,7 +62,7 @@ def test_the_critical_batch_and_its_growth(law: Path) -> None:
     for size in found.sizes:
         b = size.critical_batch
         assert b is not None and b.high / b.low < 4
-        assert b.low / 1.1 < 4 * math.sqrt(size.train_size) < b.high * 1.1
+        assert b.low < 4 * math.sqrt(size.train_size) < b.high
     assert found.scaling is not None
     assert found.scaling.exponent.low < 0.5 < found.scaling.exponent.high
     assert found.scaling.chi.low < 1.0 < found.scaling.chi.high

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from sgdphase.sweep import Store
+
 HERE = str(Path(__file__).parent)
 
 
@@ -16,3 +18,16 @@ def _toy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(HERE)
     path = os.pathsep.join([HERE, *filter(None, sys.path)])
     monkeypatch.setenv("PYTHONPATH", path)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return Store(tmp_path / "runs.sqlite")
+
+
+@pytest.fixture
+def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    path = tmp_path / "log"
+    path.touch()
+    monkeypatch.setenv("TOY_LOG", str(path))
+    return path

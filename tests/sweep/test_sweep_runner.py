@@ -22,19 +22,6 @@ def toy(function: str = "train", batch: Sequence[int] = (1, 2, 4, 8), seeds: int
     return grid(dim=8, train_size=64, lr=[0.5, 1.0], batch=batch, seeds=seeds, model=model)
 
 
-@pytest.fixture
-def store(tmp_path: Path) -> Store:
-    return Store(tmp_path / "runs.sqlite")
-
-
-@pytest.fixture
-def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    path = tmp_path / "log"
-    path.touch()
-    monkeypatch.setenv("TOY_LOG", str(path))
-    return path
-
-
 @pytest.mark.parametrize("workers", [0, 1, 2])
 def test_only_what_is_missing_is_run(store: Store, log: Path, workers: int) -> None:
     first = sweep(toy(batch=[1, 2]), store, workers=workers)

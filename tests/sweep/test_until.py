@@ -21,19 +21,6 @@ def toy(function: str = "train", seeds: int = 6) -> Plan:
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Store:
-    return Store(tmp_path / "runs.sqlite")
-
-
-@pytest.fixture
-def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    path = tmp_path / "log"
-    path.touch()
-    monkeypatch.setenv("TOY_LOG", str(path))
-    return path
-
-
-@pytest.fixture
 def slow(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each takes a tenth of a second, and stands alone in its pack."""
     monkeypatch.setenv("TOY_SECONDS", "0.1")

@@ -32,15 +32,13 @@ PROBES = 8  # of batches on the way down to the noise-dominated side
 class Critical:
     """`B*`, if it was found, in the row `lr`, from `trials` runs that were told.
 
-    Without it, `above` and `below` bound it where they can; where the row is `too_noisy` for small
-    batches to be fitted, a lower one may have it. `notes` say why, and what it takes.
+    Where the row is `too_noisy` for small batches to be fitted, a lower one may have it.
+    `notes` say why it was not found, and what it takes.
     """
 
     critical_batch: Estimate | None
     lr: float | None
     trials: int
-    above: float | None = None
-    below: float | None = None
     notes: tuple[str, ...] = ()
     too_noisy: bool = False
 
@@ -53,8 +51,6 @@ class _State:
     large: int = 0  # the batch at which the row was found
     noise: tuple[int, ...] = ()
     first: tuple[int, ...] = ()
-    above: float | None = None
-    below: float | None = None
     too_noisy: bool = False
     why: str = "the search for the two sides of B* has not ended: it takes the runs it asks for"
 
@@ -63,7 +59,7 @@ class _State:
 class CriticalBatch(Searcher):
     """Asks for runs until `B*` has an interval of half width `tolerance` octaves, or seeds end.
 
-    The row is `lr` or above, at most `largest_lr`. `guess`, as `B*` of another train size, shortens
+    The row is `lr` or above. `guess`, as `B*` of another train size, shortens
     the search and changes nothing else.
     """
 
@@ -71,7 +67,6 @@ class CriticalBatch(Searcher):
     train_size: int
     _: KW_ONLY
     smallest_batch: int = 1
-    largest_lr: float | None = None
     guess: float | None = None
     seeds: int = 3
     most_seeds: int = 12
@@ -79,9 +74,8 @@ class CriticalBatch(Searcher):
     level: float = LEVEL
 
     def __post_init__(self) -> None:
-        rates = {"lr": self.lr, "largest_lr": self.largest_lr, "guess": self.guess}
-        given = {name: rate for name, rate in rates.items() if rate is not None}
-        check_sizes(self.train_size, self.smallest_batch, **given)
+        guess = {} if self.guess is None else {"guess": self.guess}
+        check_sizes(self.train_size, self.smallest_batch, lr=self.lr, **guess)
         check_seeds(self.seeds, self.most_seeds)
         require("tolerance", self.tolerance, lambda t: t > 0, "a number of octaves above 0")
 
@@ -96,8 +90,7 @@ class CriticalBatch(Searcher):
         told = len(self.told.runs)
         fit = self._fit(state) if state.noise and state.first else None
         if fit is None or state.lr is None:
-            bounds = (state.above, state.below)
-            return Critical(None, state.lr, told, *bounds, (state.why,), state.too_noisy)
+            return Critical(None, state.lr, told, (state.why,), state.too_noisy)
         if not fit.lawful:
             return Critical(None, state.lr, told, notes=(fit.complaint,))
         return Critical(fit.critical_batch, state.lr, told, notes=self._notes(fit))
@@ -107,7 +100,7 @@ class CriticalBatch(Searcher):
         batch = self._allowed(8 * (self.guess or math.sqrt(self.train_size)))
         estimate: float | None = None
         for _ in range(ROUNDS):
-            row = yield from row_search(self.told, state.lr or self.lr, batch, self.largest_lr)
+            row = yield from row_search(self.told, state.lr or self.lr, batch)
             if row.lr is None:
                 state.lr, state.why = None, row.why
                 return
@@ -168,7 +161,7 @@ class CriticalBatch(Searcher):
             centre = power_of_two(estimate)
             noise, first = self._around(centre, self._lowest(state, centre))
             if not first:
-                state.above, state.noise = self.train_size / NEAREST, ()
+                state.noise = ()
                 state.why = (
                     f"B* is above {self.train_size / NEAREST:g}, half of the train size: it takes "
                     "a larger train size"
@@ -249,7 +242,6 @@ class CriticalBatch(Searcher):
         return tuple(sorted(set(noise))), tuple(sorted(set(first)))
 
     def _bound_below(self, state: _State, lowest: int) -> None:
-        state.below = float(NEAREST * lowest)
         state.why = (
             f"B* is below {NEAREST * lowest}: at lr {_known(state.lr):g} not even batch {lowest} "
             "is noise-dominated"

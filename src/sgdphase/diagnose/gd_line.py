@@ -62,7 +62,6 @@ class GdLine(Searcher):
     train_size: int
     _: KW_ONLY
     smallest_batch: int = 1
-    largest_lr: float | None = None
     factor: float = 2.0
     seeds: int = 3
     most_seeds: int = 12
@@ -71,8 +70,6 @@ class GdLine(Searcher):
 
     def __post_init__(self) -> None:
         rates = {"lr": self.lr, "critical_batch": self.critical_batch}
-        if self.largest_lr is not None:
-            rates["largest_lr"] = self.largest_lr
         check_sizes(self.train_size, self.smallest_batch, **rates)
         check_seeds(self.seeds, self.most_seeds)
         require("factor", self.factor, lambda f: 1 < f < math.inf, "a number above 1, as 2")
@@ -147,7 +144,6 @@ class GdLine(Searcher):
         self, state: _State, batch: int, start: float
     ) -> Generator[tuple[Trial, ...], None, float]:
         """Learning rates around the line, a factor 4 apart and one between; where to start next."""
-        top = math.inf if self.largest_lr is None else self.largest_lr
         line = math.log2(self.factor)
         low = yield from self._below(state, batch, start)
         if low is None:
@@ -156,18 +152,17 @@ class GdLine(Searcher):
         rates = [low]
         while self._rise(state, (rates[-1], batch)) < line + ABOVE and len(rates) <= STEPS:
             for step in (STEP, STEP / 2):  # the smaller one where the larger is too much
-                if rates[-1] * step <= top:
-                    yield (Trial(rates[-1] * step, batch, 0),)
-                    if math.isfinite(self._rise(state, (rates[-1] * step, batch))):
-                        rates.append(rates[-1] * step)
-                        break
+                yield (Trial(rates[-1] * step, batch, 0),)
+                if math.isfinite(self._rise(state, (rates[-1] * step, batch))):
+                    rates.append(rates[-1] * step)
+                    break
             else:
                 break
         rises = [self._rise(state, (x, batch)) for x in rates]
         if rises[-1] < line:
             state.notes.append(
                 f"at batch {batch} the alignment is below {self.factor:g} times GD's up to lr "
-                f"{rates[-1]:g}, and higher ones are not fitted or not allowed: there the line ends"
+                f"{rates[-1]:g}, and higher ones are not fitted: there the line ends"
             )
             return start
         upper = next(i for i, rise in enumerate(rises) if rise >= line)

@@ -10,6 +10,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from time import monotonic
+from typing import Any
 
 import numpy as np
 
@@ -69,6 +70,11 @@ class Question:
     def row(self) -> float:
         """The power of 4 nearest to the learning rate: questions at others share its runs."""
         return float(4.0 ** round(math.log(self.lr, 4)))
+
+    @property
+    def _common(self) -> dict[str, Any]:
+        """What every learner is told of the trainings."""
+        return {"smallest_batch": self.session.brought.smallest_batch, "seeds": self.seeds}
 
     def answered(self, started: float) -> Diagnosis:
         session, own = self.session, self.session.brought
@@ -216,13 +222,7 @@ class Question:
         return float(np.mean(took[:-1] or took)) if took else None
 
     def _local(self, size: int) -> Local:
-        learner = LocalSlopes(
-            self.lr,
-            self.batch,
-            size,
-            smallest_batch=self.session.brought.smallest_batch,
-            seeds=self.seeds,
-        )
+        learner = LocalSlopes(self.lr, self.batch, size, **self._common)
         done = self.session.learn(learner, size, "the regime at your point")
         local = learner.answer()
         self._note("the regime at your point", local.notes, done)
@@ -250,13 +250,7 @@ class Question:
     def _critical(self, size: int, guess: float | None) -> tuple[Critical, bool]:
         """In the row of the user's learning rate, or in one below if that is too noisy."""
         for lower in _ROWS:
-            learner = CriticalBatch(
-                self.row / lower,
-                size,
-                smallest_batch=self.session.brought.smallest_batch,
-                guess=guess,
-                seeds=self.seeds,
-            )
+            learner = CriticalBatch(self.row / lower, size, guess=guess, **self._common)
             done = self.session.learn(learner, size, f"B* at {size} points")
             answer = learner.answer()
             if not done or not answer.too_noisy:
@@ -267,13 +261,7 @@ class Question:
         if critical is None:
             self.unknown.append(f"the GD line at {size} points: it takes B* there")
             return ()
-        learner = GdLine(
-            self.row,
-            critical.value,
-            size,
-            smallest_batch=self.session.brought.smallest_batch,
-            seeds=self.seeds,
-        )
+        learner = GdLine(self.row, critical.value, size, **self._common)
         done = self.session.learn(learner, size, "the GD line")
         answer = learner.answer()
         self._note("the GD line", answer.notes, done)
@@ -288,7 +276,8 @@ class Question:
     def _first_step_share(self, size: int) -> Estimate | None:
         """`m` after the first step over `m` at the end, at the user's point."""
         shares = []
-        for trial, run in self.session.runs[size].items():
+        for trial in sorted(self.session.used[size]):
+            run = self.session.runs[size][trial]
             here = (trial.lr, trial.batch) == (self.lr, self.batch)
             last = run.outcome.observables.get("alignment", np.nan)
             first = run.outcome.observables.get("first_step_alignment", np.nan)

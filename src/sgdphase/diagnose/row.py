@@ -35,14 +35,11 @@ class Row:
     why: str = ""
 
 
-def row_search(
-    told: Told, lr: float, batch: int, largest_lr: float | None
-) -> Generator[tuple[Trial, ...], None, Row]:
+def row_search(told: Told, lr: float, batch: int) -> Generator[tuple[Trial, ...], None, Row]:
     """Asks for runs of seed 0 at one batch, and returns the row."""
-    top = math.inf if largest_lr is None else largest_lr
     best: tuple[float, float] = (-math.inf, lr)  # the steepest slope so far, and where
     lowest_unfitted = math.inf
-    x = min(lr, top)
+    x = lr
     for _ in range(STEPS):
         yield (Trial(x, batch, 0), Trial(x / STEP, batch, 0))
         if math.isnan(told.log((x, batch), 0)):
@@ -60,14 +57,14 @@ def row_search(
         passed = slope < best[0] and best[0] >= HALF  # beyond the steepest: a rate too high
         best = max(best, (slope, x))
         higher = x * _factor(slope, told.share((x, batch), 0))
-        while higher > x and (higher > top or higher >= lowest_unfitted):
+        while higher > x and higher >= lowest_unfitted:
             higher /= STEP
         if passed or higher <= x:
             break
         x = higher
     if best[0] >= HALF:
         return Row(best[1])
-    return Row(None, _why(best, batch, lowest_unfitted, top))
+    return Row(None, _why(best, batch, lowest_unfitted))
 
 
 def _factor(slope: float, share: float) -> float:
@@ -78,7 +75,7 @@ def _factor(slope: float, share: float) -> float:
     return float(STEP ** min(max(steps, 1), 4))
 
 
-def _why(best: tuple[float, float], batch: int, unfitted: float, top: float) -> str:
+def _why(best: tuple[float, float], batch: int, unfitted: float) -> str:
     if math.isinf(best[0]):
         return (
             f"no two runs at batch {batch} and lr a factor {STEP:g} apart were fitted: "
@@ -90,5 +87,4 @@ def _why(best: tuple[float, float], batch: int, unfitted: float, top: float) -> 
             f"{grows} {best[1]:g}), and runs from lr {unfitted:g} up are not fitted: "
             "no first-step-dominated regime is within reach"
         )
-    limit = f", the largest allowed being {top:g}" if math.isfinite(top) else ""
-    return f"{grows} {best[1]:g}{limit}): a higher lr is needed to reach the first-step regime"
+    return f"{grows} {best[1]:g}): a higher lr is needed to reach the first-step regime"

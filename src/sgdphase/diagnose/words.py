@@ -9,7 +9,7 @@ from sgdphase.diagnose.answer import Diagnosis, Limit
 from sgdphase.diagram import TARGETS, Estimate, Regime
 from sgdphase.diagram.regimes import REACH
 
-__all__ = ["answer_lines"]
+__all__ = ["answer_lines", "digits", "shown"]
 
 _MEANS: dict[Regime, str] = {
     "noise-dominated": "what is learnt depends on lr/batch",
@@ -168,15 +168,18 @@ def shown(estimate: Estimate | None) -> str:
     if estimate is None:
         return "unknown"
     if not (math.isfinite(estimate.low) or math.isfinite(estimate.high)):
-        return f"{_digits(estimate.value)} [no interval]"
-    return f"{_digits(estimate.value)} [{_digits(estimate.low)}, {_digits(estimate.high)}]"
+        return f"{digits(estimate.value)} [no interval]"
+    low, high = (digits(edge) or "?" for edge in (estimate.low, estimate.high))
+    return f"{digits(estimate.value)} [{low}, {high}]"
 
 
-def _digits(value: float) -> str:
-    if math.isnan(value):
-        return "?"
-    short = f"{value:.3g}"
-    return f"{float(short):.0f}" if 1e3 <= abs(value) < 1e7 else short
+def digits(value: float, count: int = 3) -> str:
+    """A number with that many digits, without a power of ten as long as it is readable.
+
+    >>> digits(2421.7), digits(0.012345), digits(float("nan"))
+    ('2420', '0.0123', '')
+    """
+    return "" if math.isnan(value) else f"{float(f'{value:.{count}g}'):.15g}"
 
 
 def _doublings(ratio: float, what: str) -> str:

@@ -11,10 +11,10 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
 from sgdphase.diagnose.answer import Diagnosis
+from sgdphase.diagnose.words import digits
 from sgdphase.diagram import Estimate
 from sgdphase.figures._style import BLUE, GREEN, GREY, ORANGE, PURPLE, new_figure
 from sgdphase.report._drawing import alignment_of, critical_batch_at, has_interval
-from sgdphase.report.page import digits
 from sgdphase.sweep import Run
 
 __all__ = ["batch_picture"]

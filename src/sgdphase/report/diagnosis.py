@@ -9,13 +9,13 @@ from matplotlib.figure import Figure
 
 from sgdphase.diagnose import answer_lines
 from sgdphase.diagnose.answer import Diagnosis
+from sgdphase.diagnose.words import digits
 from sgdphase.diagram import Estimate
 from sgdphase.errors import InputError
 from sgdphase.report._drawing import has_interval, png
 from sgdphase.report.bend import batch_picture
 from sgdphase.report.page import (
     Html,
-    digits,
     heading,
     items,
     page,

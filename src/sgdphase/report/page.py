@@ -20,7 +20,7 @@ import numpy as np
 from sgdphase.errors import InputError
 
 __all__ = [
-    "Html", "digits", "folded", "heading", "items", "joined", "link", "page", "pairs", "paragraph",
+    "Html", "folded", "heading", "items", "joined", "link", "page", "pairs", "paragraph",
     "picture", "section", "show", "table", "text", "write_file",
 ]  # fmt: skip
 
@@ -157,15 +157,6 @@ def show(value: Any) -> str:
     if isinstance(value, list | tuple | np.ndarray):
         return ", ".join(show(item) for item in value)
     return str(value)
-
-
-def digits(value: float, count: int = 3) -> str:
-    """A number with that many digits, without a power of ten as long as it is readable.
-
-    >>> digits(2421.7), digits(0.012345), digits(float("nan"))
-    ('2420', '0.0123', '')
-    """
-    return "" if math.isnan(value) else f"{float(f'{value:.{count}g}'):.15g}"
 
 
 def write_file(path: Path, content: str | bytes) -> None:

@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator
 
 from sgdphase.diagnose.answer import Diagnosis
+from sgdphase.diagnose.words import digits
 from sgdphase.diagram import Estimate, Regime
 from sgdphase.figures._style import GREEN, PURPLE, new_figure
 from sgdphase.report._drawing import (
@@ -19,7 +20,6 @@ from sgdphase.report._drawing import (
     critical_batch_at,
     has_interval,
 )
-from sgdphase.report.page import digits
 from sgdphase.sweep import Run
 
 __all__ = ["plane_picture"]

@@ -10,10 +10,10 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
 from sgdphase.diagnose.answer import Diagnosis, Scaling, Size
+from sgdphase.diagnose.words import digits
 from sgdphase.diagram import Estimate
 from sgdphase.figures._style import BLUE, GREY, ORANGE, new_figure
 from sgdphase.report._drawing import has_interval
-from sgdphase.report.page import digits
 
 __all__ = ["scaling_picture"]
 

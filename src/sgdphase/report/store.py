@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from sgdphase.diagnose.words import digits
 from sgdphase.diagram import REGIMES, Estimate, PhaseDiagram, phase_diagram, plane_from_table
 from sgdphase.diagram.cells import EXPERIMENT, choose
 from sgdphase.diagram.draw import draw_figure
@@ -19,7 +20,6 @@ from sgdphase.problems import Own
 from sgdphase.report._drawing import png
 from sgdphase.report.page import (
     Html,
-    digits,
     folded,
     heading,
     items,
