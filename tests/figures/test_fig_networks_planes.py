@@ -19,7 +19,7 @@ from sgdphase.figures._style import save
 from sgdphase.records import Outcome, Training
 from sgdphase.sweep import Run
 
-SMALL = (fig1b.FIGURE, fig1c.FIGURE, figS3a.FIGURE, figS3b.FIGURE)
+SMALL = (fig1b.FIGURE, fig1b.FIGURE_FULL, fig1c.FIGURE, figS3a.FIGURE, figS3b.FIGURE)
 FIGURES = {figure.name: figure for figure in (*SMALL, *figS5.FIGURES, *figS6.FIGURES)}
 NETWORKS = ("S5", "S6")
 

@@ -90,6 +90,14 @@ def fc(scale: Scale) -> Setting:
                    "in which no cell was well inside the GD regime.")  # fmt: skip
 
 
+def fc_full_size(scale: Scale) -> Setting:
+    """The same, but at laptop scale all points of the paper and one seed."""
+    if scale == "laptop":
+        return replace(_FC_PAPER, rates=(-11, 5), seeds=1, step=_STEP, coldest=2.0**-11,
+                       slowest=2.0**-7, max_samples=2**25)  # fmt: skip
+    return fc(scale)
+
+
 def fc_large_margin(scale: Scale) -> Setting:
     """The same at margin 1 (Fig. S5)."""
     paper = replace(

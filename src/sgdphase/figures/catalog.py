@@ -43,6 +43,7 @@ _IN_ORDER = (
     fig1a.FIGURE,
     fig1a.FIGURE_CHI0,
     fig1b.FIGURE,
+    fig1b.FIGURE_FULL,
     fig1c.FIGURE,
     fig2.FIGURE,
     fig3.FIGURE,
