@@ -37,11 +37,16 @@ def plain(value: Any) -> Any:
     return value
 
 
-def print_table(columns: Sequence[str], rows: Iterable[Sequence[Any]], title: str = "") -> None:
-    """A table on stdout: names left, values right."""
+def print_table(
+    columns: Sequence[str],
+    rows: Iterable[Sequence[Any]],
+    title: str = "",
+    words: Sequence[str] = (),
+) -> None:
+    """A table on stdout: names (the first column) and columns of words left, values right."""
     table = Table(box=SIMPLE_HEAD)
-    for number, column in enumerate(columns):
-        table.add_column(column, justify="left" if number == 0 else "right")
+    for column in columns:
+        table.add_column(column, justify="left" if column in (columns[0], *words) else "right")
     for row in rows:
         table.add_row(*(show(item) for item in row))
     # A file or a pipe has no width: nothing is cut there.

@@ -73,6 +73,7 @@ def _report(kinds: list[str], as_json: bool) -> None:
     print_table(
         ("problem", "images", "files", "where"),
         [(each["kind"], each["images"], each["state"], _where(each)) for each in reports],
+        words=("files", "where"),
     )
 
 

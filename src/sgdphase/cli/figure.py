@@ -112,6 +112,7 @@ def _print_claims(ledger: list[dict[str, Any]], title: str) -> None:
             for claim in ledger
         ],
         title,
+        words=("claim",),
     )
 
 
@@ -121,9 +122,10 @@ def _list(store: Store, json: bool) -> None:
         print_json(rows)
         return
     print_table(
-        ["name", "shows", *SCALES],
-        [[row["name"], row["shows"], *(_words(row[scale]) for scale in SCALES)] for row in rows],
+        ["name", *SCALES, "shows"],
+        [[row["name"], *(_words(row[scale]) for scale in SCALES), row["shows"]] for row in rows],
         "trainings in the store / in all, and the expected time of the rest on one core",
+        words=("shows",),
     )
 
 

@@ -13,6 +13,7 @@ from sgdphase.figures._claims import Claim
 from sgdphase.figures._frame import Figure, Scale
 from sgdphase.figures._runs import Runs
 from sgdphase.figures._style import save
+from sgdphase.figures.catalog import FIGURES
 from sgdphase.sweep import Progress, Store, Workers, missing, sweep
 
 
@@ -80,8 +81,12 @@ def write_claims(out: Path, name: str, scale: Scale, claims: Sequence[Claim]) ->
 
 
 def read_claims(folder: Path) -> list[dict[str, Any]]:
-    """The ledger: the claims of every figure that was made into a folder."""
-    paths = sorted(folder.glob("*.claims.json"))
+    """The ledger: the claims of every figure that was made into a folder, in the paper's order."""
+    places = {f"{name}.claims.json": place for place, name in enumerate(FIGURES)}
+    paths = sorted(
+        folder.glob("*.claims.json"),
+        key=lambda path: (places.get(path.name, len(places)), path.name),
+    )
     if not paths:
         raise InputError(f"'{folder}': holds no *.claims.json; `sgdphase figure` makes them")
     ledger: list[dict[str, Any]] = []
