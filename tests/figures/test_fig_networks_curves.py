@@ -7,13 +7,13 @@ import math
 import numpy as np
 import pytest
 
+from sgdphase.diagram.style import save
 from sgdphase.figures import fig3, fig4b, figS4a, figS4b, figS7a, figS7b, figS8a, figS8b
 from sgdphase.figures._alignment_in_time import part_after, steps_in_all, steps_to
 from sgdphase.figures._fitted import fitted
 from sgdphase.figures._left_out import left_out
 from sgdphase.figures._network_collapse import curves
 from sgdphase.figures._runs import Runs
-from sgdphase.figures._style import save
 from sgdphase.figures._teacher_network import first_crossing
 from sgdphase.records import Outcome
 from sgdphase.sweep import Run

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
+from sgdphase.diagram.style import save
 from sgdphase.figures import fig1b, fig1c, figS3a, figS3b, figS5, figS6
 from sgdphase.figures._frame import SCALES, Figure, Scale
 from sgdphase.figures._left_out import left_out
 from sgdphase.figures._networks import cnn, fc
 from sgdphase.figures._plane_in_words import omissions
 from sgdphase.figures._runs import Runs
-from sgdphase.figures._style import save
 from sgdphase.records import Outcome, Training
 from sgdphase.sweep import Run
 

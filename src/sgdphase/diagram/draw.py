@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from matplotlib import patheffects, rc_context
-from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib import patheffects
 from matplotlib.colors import LogNorm, Normalize
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
@@ -15,22 +14,18 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 from sgdphase.diagram.cells import FloatArray
 from sgdphase.diagram.phase import PhaseDiagram
 from sgdphase.diagram.regimes import TARGETS
+from sgdphase.diagram.style import new_figure, save
 from sgdphase.errors import InputError
 
 __all__ = ["draw", "draw_figure", "draw_lines", "draw_names", "draw_plane"]
 
-STYLE: Any = {
-    "font.size": 10,
-    "axes.linewidth": 0.8,
-    "savefig.dpi": 160,
-    "svg.hashsalt": "sgdphase",
-}
 _HALO = [patheffects.withStroke(linewidth=2.6, foreground="white", alpha=0.9)]
 _NAMES = {
     "noise-dominated": "noise-\ndominated",
     "first-step-dominated": "first-step-\ndominated",
     "GD": "GD",
 }
+_HALF_A_NAME = 0.14  # in units of the panel, about
 _LABELS = {
     "alignment": r"alignment $\langle y f\rangle$",
     "w1": r"$w_1$",
@@ -46,11 +41,10 @@ def draw(diagram: PhaseDiagram, path: str | Path) -> Path:
     endings = sorted(figure.canvas.get_supported_filetypes())
     if out.suffix.lstrip(".").lower() not in endings:
         raise InputError(f"{out}: must end in one of {', '.join('.' + e for e in endings)}")
-    with rc_context(STYLE):
-        try:
-            figure.savefig(out)
-        except OSError as error:
-            raise InputError(f"{out}: cannot be written ({error.strerror})") from None
+    try:
+        save(figure, out)
+    except OSError as error:
+        raise InputError(f"{out}: cannot be written ({error.strerror})") from None
     return out
 
 
@@ -58,19 +52,15 @@ def draw_figure(diagram: PhaseDiagram) -> Figure:
     """One panel for the observable, and one for the test error if the runs have it."""
     errors = diagram.grid("test_error")
     fields = ["value"] + (["test_error"] if np.isfinite(errors).any() else [])
-    with rc_context(STYLE):
-        figure = Figure(figsize=(4.9 * len(fields), 4.3), layout="constrained")
-        FigureCanvasAgg(figure)
-        for axes, field in zip(
-            figure.subplots(1, len(fields), squeeze=False)[0], fields, strict=True
-        ):
-            draw_plane(axes, diagram, field)
-            draw_lines(axes, diagram)
-            if field == "value":
-                draw_names(axes, diagram)
-            elif diagram.best is not None:
-                place = np.log2([diagram.best.batch, diagram.best.lr])
-                axes.plot(*place, "*", ms=13, mfc="white", mec="black", mew=0.9, zorder=6)
+    figure, panels = new_figure(len(fields), size=(4.9, 4.3))
+    for axes, field in zip(np.ravel(panels), fields, strict=True):
+        draw_plane(axes, diagram, field)
+        draw_lines(axes, diagram)
+        if field == "value":
+            draw_names(axes, diagram)
+        elif diagram.best is not None:
+            place = np.log2([diagram.best.batch, diagram.best.lr])
+            axes.plot(*place, "*", ms=13, mfc="white", mec="black", mew=0.9, zorder=6)
     return figure
 
 
@@ -160,8 +150,9 @@ def draw_names(axes: Any, diagram: PhaseDiagram) -> None:
             room = np.minimum(room, gap.min(axis=1))
         # Of equally good places, their middle.
         good = room >= room.max() - 1e-9
-        text = _NAMES[name]
-        _write(axes, x[mine][good].mean(), y[mine][good].mean(), text, ha="center", weight="bold")
+        middle = np.clip(u[mine][good].mean(), _HALF_A_NAME, 1 - _HALF_A_NAME)
+        place = left + middle * (right - left), y[mine][good].mean()
+        _write(axes, *place, _NAMES[name], ha="center", weight="bold")
 
 
 def _write(axes: Any, x: float, y: float, text: str, **how: Any) -> None:

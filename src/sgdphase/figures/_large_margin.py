@@ -11,6 +11,7 @@ from matplotlib.colors import Normalize
 
 from sgdphase.diagram import PhaseDiagram, Plane, phase_diagram, plane_from_table
 from sgdphase.diagram.draw import draw_lines, draw_names, draw_plane
+from sgdphase.diagram.style import new_figure
 from sgdphase.figures._claims import Claim
 from sgdphase.figures._error_regimes import complete, lowest
 from sgdphase.figures._frame import Figure, Scale
@@ -20,7 +21,6 @@ from sgdphase.figures._phase import growth_claim
 from sgdphase.figures._plane import regions
 from sgdphase.figures._plane_in_words import omissions, title
 from sgdphase.figures._runs import Runs
-from sgdphase.figures._style import new_figure
 from sgdphase.figures._weight_lines import by_weight_change, line_claims
 
 # Letter of the panel: the observable, and its name.

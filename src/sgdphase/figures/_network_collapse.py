@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from sgdphase.diagram import Collapse, Curve, collapse, effective_collapses
+from sgdphase.diagram.style import new_figure
 from sgdphase.errors import InputError
 from sgdphase.figures._claims import Claim, equal, untested
 from sgdphase.figures._fitted import fitted
@@ -34,7 +35,6 @@ from sgdphase.figures._scaling import (
     spread,
     whole_powers,
 )
-from sgdphase.figures._style import new_figure
 from sgdphase.records import Training
 
 # The paper gives its exponents to one digit, and says that 0.2 and 0.4 are different.

@@ -16,7 +16,8 @@ def title(setting: Setting) -> str:
     margin = power_of_two(setting.margin).replace("2^", "2^{") + "}"
     return (
         f"P = {setting.train_size}, width {setting.width}, "
-        f"margin {f'${margin}$' if setting.margin != 1 else 1}, {setting.seeds} seed{'s' if setting.seeds > 1 else ''}"
+        f"margin {f'${margin}$' if setting.margin != 1 else 1}, "
+        f"{setting.seeds} seed{'s' if setting.seeds > 1 else ''}"
     )
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from sgdphase.diagram import phase_diagram, plane_from_table
+from sgdphase.diagram.style import new_figure
 from sgdphase.figures import _phase
 from sgdphase.figures._claims import Claim
 from sgdphase.figures._frame import Figure, Scale
@@ -20,7 +21,6 @@ from sgdphase.figures._plane import regions
 from sgdphase.figures._plane_in_words import omissions, title
 from sgdphase.figures._runs import Runs
 from sgdphase.figures._scaling import power_of_two, shades, spread
-from sgdphase.figures._style import new_figure
 
 At = Callable[[Scale], Setting]
 

@@ -12,10 +12,10 @@ from matplotlib import colormaps
 from matplotlib.colors import LinearSegmentedColormap, LogNorm
 from matplotlib.lines import Line2D
 
+from sgdphase.diagram.style import GREY, new_figure
 from sgdphase.figures._along import Trajectory
 from sgdphase.figures._frame import Scale
 from sgdphase.figures._runs import FloatArray, Runs
-from sgdphase.figures._style import GREY, new_figure
 from sgdphase.problems import TeacherTask
 from sgdphase.records import Training
 from sgdphase.sweep import grid

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from matplotlib import colormaps
 
+from sgdphase.diagram.style import new_figure
 from sgdphase.figures._alignment_in_time import (
     FEW,
     draw_alignment,
@@ -25,7 +26,6 @@ from sgdphase.figures._frame import Figure, Scale
 from sgdphase.figures._left_out import write_left_out
 from sgdphase.figures._networks import fc
 from sgdphase.figures._runs import Runs
-from sgdphase.figures._style import new_figure
 from sgdphase.records import Training
 from sgdphase.sweep import grid
 from sgdphase.theory import first_step, online, scales

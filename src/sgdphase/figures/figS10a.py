@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from sgdphase.diagram import Collapse, Curve, Estimate, collapse, power_law
+from sgdphase.diagram.style import new_figure
 from sgdphase.figures._claims import Claim, equal
 from sgdphase.figures._crossover import (
     CHI,
@@ -32,7 +33,6 @@ from sgdphase.figures._crossover import (
 )
 from sgdphase.figures._frame import Figure, Scale
 from sgdphase.figures._runs import FloatArray, Runs
-from sgdphase.figures._style import new_figure
 from sgdphase.records import Training
 from sgdphase.sweep import Run, grid
 from sgdphase.theory import asymptotic, constants

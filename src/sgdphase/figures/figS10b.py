@@ -9,6 +9,7 @@ import numpy as np
 
 from sgdphase.diagram import effective_power_laws, power_law
 from sgdphase.diagram.bootstrap import seed_means
+from sgdphase.diagram.style import new_figure
 from sgdphase.figures._claims import Claim, equal
 from sgdphase.figures._crossover import (
     CHI,
@@ -25,7 +26,6 @@ from sgdphase.figures._crossover import (
 )
 from sgdphase.figures._frame import Figure, Scale
 from sgdphase.figures._runs import FloatArray, Runs
-from sgdphase.figures._style import new_figure
 from sgdphase.records import Training
 from sgdphase.sweep import grid
 from sgdphase.theory import constants, scales

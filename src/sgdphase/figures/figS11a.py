@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from sgdphase.diagram.style import new_figure
 from sgdphase.figures._claims import Claim
 from sgdphase.figures._frame import Figure, Scale
 from sgdphase.figures._runs import FloatArray, Runs
@@ -30,7 +31,6 @@ from sgdphase.figures._scaling import (
     spread,
     whole_powers,
 )
-from sgdphase.figures._style import new_figure
 from sgdphase.records import Training
 from sgdphase.sweep import grid
 from sgdphase.theory import constants, scales

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from sgdphase.diagram import Curve, collapse
+from sgdphase.diagram.style import GREY, new_figure
 from sgdphase.figures._claims import Claim, equal
 from sgdphase.figures._frame import Figure, Scale
 from sgdphase.figures._runs import Runs
@@ -32,7 +33,6 @@ from sgdphase.figures._scaling import (
     shades,
     spread,
 )
-from sgdphase.figures._style import GREY, new_figure
 from sgdphase.records import Training
 from sgdphase.sweep import grid
 from sgdphase.theory import constants

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from sgdphase.diagram.style import new_figure
 from sgdphase.figures._along import exponent, first_time, geometric_mean, mean_since
 from sgdphase.figures._claims import Claim, below, equal
 from sgdphase.figures._frame import Figure, Scale
 from sgdphase.figures._runs import FloatArray, Runs
-from sgdphase.figures._style import new_figure
 from sgdphase.figures._weight_decay import (
     SETTLED,
     TEMPERATURE,

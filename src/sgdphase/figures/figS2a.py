@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from sgdphase.diagram import Curve, collapse, effective_collapses, power_law
 from sgdphase.diagram.bootstrap import LEVEL, REPLICATES, interval, seed_replicates
+from sgdphase.diagram.style import new_figure
 from sgdphase.errors import InputError
 from sgdphase.figures._claims import Claim, above, equal, untested
 from sgdphase.figures._frame import Figure, Scale
@@ -43,7 +44,6 @@ from sgdphase.figures._scaling import (
     spread,
     whole_powers,
 )
-from sgdphase.figures._style import new_figure
 from sgdphase.records import Training
 from sgdphase.sweep import grid
 from sgdphase.theory import constants, scales

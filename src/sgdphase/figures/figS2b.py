@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from sgdphase.diagram.style import GREEN, new_figure
 from sgdphase.figures._along import (
     exponent,
     first_time,
@@ -18,7 +19,6 @@ from sgdphase.figures._along import (
 from sgdphase.figures._claims import Claim, equal
 from sgdphase.figures._frame import Figure, Scale
 from sgdphase.figures._runs import FloatArray, Runs
-from sgdphase.figures._style import GREEN, new_figure
 from sgdphase.figures._weight_decay import (
     SETTLED,
     TEMPERATURE,

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from sgdphase.diagram.style import BLUE, GREY, ORANGE, new_figure
 from sgdphase.figures._along import mean
 from sgdphase.figures._claims import Claim, above, below, equal
 from sgdphase.figures._frame import Figure, Scale
 from sgdphase.figures._left_out import write_left_out
 from sgdphase.figures._runs import FloatArray, Runs
 from sgdphase.figures._scaling import inset, spread
-from sgdphase.figures._style import BLUE, GREY, ORANGE, new_figure
 from sgdphase.figures._teacher_network import (
     ADAPTED,
     TITLE,

@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 from matplotlib.colors import LogNorm
 
+from sgdphase.diagram.style import GREY, new_figure
 from sgdphase.figures._along import mean
 from sgdphase.figures._claims import Claim, below, equal
 from sgdphase.figures._frame import Figure, Scale
 from sgdphase.figures._left_out import write_left_out
 from sgdphase.figures._runs import FloatArray, Runs
-from sgdphase.figures._style import GREY, new_figure
 from sgdphase.figures._teacher_network import ADAPTED, TITLE, by_temperature, plan
 
 # A parabola has three coefficients.

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from sgdphase.diagram.style import new_figure
 from sgdphase.figures._alignment_in_time import (
     FEW,
     draw_alignment,
@@ -23,7 +24,6 @@ from sgdphase.figures._frame import Figure, Scale
 from sgdphase.figures._left_out import write_left_out
 from sgdphase.figures._networks import fc_large_margin
 from sgdphase.figures._runs import Runs
-from sgdphase.figures._style import new_figure
 from sgdphase.records import Training
 
 # Learning rate and batches.

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from sgdphase.diagram import power_law
+from sgdphase.diagram.style import new_figure
 from sgdphase.figures._claims import Claim, below, equal
 from sgdphase.figures._crossover import (
     CHI,
@@ -31,7 +32,6 @@ from sgdphase.figures._crossover import (
 )
 from sgdphase.figures._frame import Figure, Scale
 from sgdphase.figures._runs import FloatArray, Runs
-from sgdphase.figures._style import new_figure
 from sgdphase.records import Training
 from sgdphase.sweep import grid
 from sgdphase.theory import constants, online

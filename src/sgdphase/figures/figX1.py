@@ -26,6 +26,7 @@ from sgdphase.diagram.bootstrap import (
     seed_means,
     seed_replicates,
 )
+from sgdphase.diagram.style import BLUE, GREEN, ORANGE, new_figure
 from sgdphase.figures._claims import Claim, above
 from sgdphase.figures._frame import Figure, Scale
 from sgdphase.figures._runs import FloatArray, Runs
@@ -39,7 +40,6 @@ from sgdphase.figures._scaling import (
     size_range,
     whole_powers,
 )
-from sgdphase.figures._style import BLUE, GREEN, ORANGE, new_figure
 from sgdphase.records import Outcome, Training
 from sgdphase.sweep import grid
 from sgdphase.theory import constants

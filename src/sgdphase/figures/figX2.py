@@ -15,11 +15,11 @@ from sgdphase.diagram import (
     phase_diagram,
     plane_from_table,
 )
+from sgdphase.diagram.style import new_figure
 from sgdphase.figures._claims import Claim, equal, untested
 from sgdphase.figures._crossover import MARGIN, powers
 from sgdphase.figures._frame import Figure, Scale
 from sgdphase.figures._runs import Runs
-from sgdphase.figures._style import new_figure
 from sgdphase.records import Training
 from sgdphase.sweep import grid
 from sgdphase.theory import Scales, scales

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from sgdphase.diagram.style import save
 from sgdphase.errors import InputError
 from sgdphase.figures._claims import Claim
 from sgdphase.figures._frame import Figure, Scale
 from sgdphase.figures._runs import Runs
-from sgdphase.figures._style import save
 from sgdphase.figures.catalog import FIGURES
 from sgdphase.sweep import Progress, Store, Workers, missing, sweep
 

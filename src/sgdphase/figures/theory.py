@@ -11,11 +11,11 @@ import numpy as np
 from scipy.stats import beta
 
 from sgdphase.diagram import Estimate, PowerLaw, power_law
+from sgdphase.diagram.style import BLUE, GREEN, GREY, ORANGE, PURPLE, new_figure
 from sgdphase.figures._claims import Claim, above, below, equal
 from sgdphase.figures._crossover import error_of, exponent, shades, typical
 from sgdphase.figures._frame import Figure, Scale
 from sgdphase.figures._runs import FloatArray, Runs
-from sgdphase.figures._style import BLUE, GREEN, GREY, ORANGE, PURPLE, new_figure
 from sgdphase.perceptron import Points, simulate_sgd
 from sgdphase.problems import TeacherTask
 from sgdphase.records import Training

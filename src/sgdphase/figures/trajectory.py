@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from sgdphase.figures._style import BLUE, GREY, ORANGE, new_figure, save
+from sgdphase.diagram.style import BLUE, GREY, ORANGE, new_figure, save
 from sgdphase.records import Outcome, Training
 from sgdphase.theory import online
 

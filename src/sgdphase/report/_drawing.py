@@ -6,13 +6,11 @@ import io
 import math
 
 import numpy as np
-from matplotlib import rc_context
 from matplotlib.figure import Figure
 
 from sgdphase.diagnose.answer import Diagnosis
 from sgdphase.diagram import Estimate, Regime
-from sgdphase.diagram.draw import STYLE
-from sgdphase.figures._style import BLUE, GREEN, ORANGE
+from sgdphase.diagram.style import BLUE, GREEN, ORANGE, save
 from sgdphase.sweep import Run
 
 COLOURS: dict[Regime, str] = {
@@ -25,8 +23,7 @@ COLOURS: dict[Regime, str] = {
 def png(figure: Figure) -> bytes:
     """The picture as the bytes of a PNG file."""
     out = io.BytesIO()
-    with rc_context(STYLE):
-        figure.savefig(out, format="png")
+    save(figure, out, format="png")
     return out.getvalue()
 
 

@@ -13,7 +13,7 @@ from matplotlib.ticker import FuncFormatter
 from sgdphase.diagnose.answer import Diagnosis
 from sgdphase.diagnose.words import digits
 from sgdphase.diagram import Estimate
-from sgdphase.figures._style import BLUE, GREEN, GREY, ORANGE, PURPLE, new_figure
+from sgdphase.diagram.style import BLUE, GREEN, GREY, ORANGE, PURPLE, new_figure
 from sgdphase.report._drawing import alignment_of, critical_batch_at, has_interval
 from sgdphase.sweep import Run
 
@@ -40,7 +40,7 @@ def batch_picture(diagnosis: Diagnosis, runs: Sequence[Run]) -> Figure | None:
         panel.set(xlabel="batch", ylabel="alignment / lr")
     for empty in np.atleast_1d(axes)[len(panels) :]:
         empty.set_axis_off()
-    return figure  # type: ignore[no-any-return]
+    return figure
 
 
 def _rows(runs: Sequence[Run], size: int) -> list[Row]:

@@ -13,7 +13,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator
 from sgdphase.diagnose.answer import Diagnosis
 from sgdphase.diagnose.words import digits
 from sgdphase.diagram import Estimate, Regime
-from sgdphase.figures._style import GREEN, PURPLE, new_figure
+from sgdphase.diagram.style import GREEN, PURPLE, new_figure
 from sgdphase.report._drawing import (
     COLOURS,
     alignment_of,
@@ -60,7 +60,7 @@ def plane_picture(diagnosis: Diagnosis, runs: Sequence[Run]) -> Figure | None:
     for handle in legend.legend_handles:
         if handle is not None and handle.get_label().startswith("yours"):
             handle.set_markersize(12)
-    return figure  # type: ignore[no-any-return]
+    return figure
 
 
 def _fix_limits(

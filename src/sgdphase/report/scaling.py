@@ -12,7 +12,7 @@ from matplotlib.ticker import FuncFormatter
 from sgdphase.diagnose.answer import Diagnosis, Scaling, Size
 from sgdphase.diagnose.words import digits
 from sgdphase.diagram import Estimate
-from sgdphase.figures._style import BLUE, GREY, ORANGE, new_figure
+from sgdphase.diagram.style import BLUE, GREY, ORANGE, new_figure
 from sgdphase.report._drawing import has_interval
 
 __all__ = ["scaling_picture"]
@@ -53,7 +53,7 @@ def scaling_picture(diagnosis: Diagnosis) -> Figure | None:
         axis.set_major_formatter(
             FuncFormatter(lambda x, _: f"{x:g}" if x < 2**17 else f"$2^{{{np.log2(x):.0f}}}$")
         )
-    return figure  # type: ignore[no-any-return]
+    return figure
 
 
 def _power_law(axes: Any, sizes: Sequence[Size], scaling: Scaling) -> None:

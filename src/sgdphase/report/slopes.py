@@ -8,7 +8,7 @@ from matplotlib.patches import Circle
 from sgdphase.diagnose.answer import Diagnosis
 from sgdphase.diagram import TARGETS
 from sgdphase.diagram.regimes import REACH
-from sgdphase.figures._style import new_figure
+from sgdphase.diagram.style import new_figure
 from sgdphase.report._drawing import COLOURS, has_interval
 
 __all__ = ["slopes_picture"]
@@ -39,4 +39,4 @@ def slopes_picture(diagnosis: Diagnosis) -> Figure | None:
         xlabel="d log alignment / d log lr",
         ylabel="d log alignment / d log batch",
     )
-    return figure  # type: ignore[no-any-return]
+    return figure

@@ -1,30 +1,35 @@
-"""One look for all pictures."""
+"""One look for all pictures, of this room and of the others."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from matplotlib import rc_context
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from sgdphase.diagram.draw import STYLE
+__all__ = ["BLUE", "GREEN", "GREY", "ORANGE", "PURPLE", "new_figure", "save"]
 
 # Okabe and Ito's colours, told apart by colour-blind readers.
 BLUE, ORANGE, GREEN, PURPLE, GREY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#999999"
 
 _STYLE: Any = {
-    **STYLE,
+    "font.size": 10,
+    "axes.linewidth": 0.8,
     "lines.linewidth": 1.4,
     "legend.frameon": False,
     "legend.fontsize": 9,
+    "savefig.dpi": 160,
+    "svg.hashsalt": "sgdphase",
 }
 
 
-def new_figure(columns: int = 1, rows: int = 1, size: tuple[float, float] = (4.4, 3.6)) -> Any:
-    """A figure and its axes, without touching pyplot's global state."""
+def new_figure(
+    columns: int = 1, rows: int = 1, size: tuple[float, float] = (4.4, 3.6)
+) -> tuple[Figure, Any]:
+    """A figure and its axes, of this size each, without touching pyplot's global state."""
     with rc_context(_STYLE):
         figure = Figure(figsize=(size[0] * columns, size[1] * rows), layout="constrained")
         FigureCanvasAgg(figure)
@@ -32,7 +37,7 @@ def new_figure(columns: int = 1, rows: int = 1, size: tuple[float, float] = (4.4
     return figure, np.ravel(axes) if rows * columns > 1 else axes
 
 
-def save(figure: Figure, path: Path) -> None:
-    """Write the picture in the format of its ending."""
+def save(figure: Figure, out: Path | IO[bytes], **how: Any) -> None:
+    """Write the picture, in the format of the ending of a path."""
     with rc_context(_STYLE):
-        figure.savefig(path)
+        figure.savefig(out, **how)
