@@ -12,32 +12,22 @@ from dataclasses import dataclass, field, replace
 from time import monotonic
 from typing import Any
 
-import numpy as np
-
 from sgdphase.diagnose.answer import Diagnosis, Size
 from sgdphase.diagnose.boundary import Critical, CriticalBatch
+from sgdphase.diagnose.first_step import first_step_share
 from sgdphase.diagnose.gd_line import GdLine
 from sgdphase.diagnose.growth import growth
-from sgdphase.diagnose.learner import Seen, Trial
+from sgdphase.diagnose.learner import Trial
 from sgdphase.diagnose.limits import carried, limits, regime_at
+from sgdphase.diagnose.schedule import Schedule
 from sgdphase.diagnose.session import Session
-from sgdphase.diagnose.sizes import (
-    chosen,
-    growth_factor,
-    missing_trainings,
-    seconds_for_one,
-    total_seconds,
-)
 from sgdphase.diagnose.slopes import Local, LocalSlopes
 from sgdphase.diagnose.words import shown
 from sgdphase.diagram import Estimate, LinePoint
-from sgdphase.diagram.bootstrap import LEVEL, REPLICATES, interval, seed_means, seed_replicates
-from sgdphase.sweep.progress import duration
+from sgdphase.sweep import Run
 
 __all__ = ["Question"]
 
-# Of the budget, for what is planned: some trainings take longer than the first one.
-_PLANNED = 0.7
 # Over which the learning rate is divided where small batches are not fitted.
 _ROWS = (1, 16, 256)
 
@@ -55,14 +45,17 @@ class _Found:
 
 @dataclass
 class Question:
-    """The user's point, and the sizes that there are: all are looked at if they are `fixed`."""
+    """The user's point, the sizes that there are (all are looked at if they are `fixed`), and
+    what was found on the way: sizes that were measured at, what stays unknown, the noise scales.
+    """
 
     session: Session
     lr: float
     batch: int
     seeds: int
-    sizes: list[int]
+    ladder: tuple[int, ...]
     fixed: bool
+    sizes: list[int] = field(default_factory=list)
     unknown: list[str] = field(default_factory=list)
     noise_scale: dict[str, float] = field(default_factory=dict)
 
@@ -72,13 +65,17 @@ class Question:
         return float(4.0 ** round(math.log(self.lr, 4)))
 
     @property
+    def _schedule(self) -> Schedule:
+        return Schedule(self.session, self.lr, self.batch, self.ladder, self.fixed)
+
+    @property
     def _common(self) -> dict[str, Any]:
         """What every learner is told of the trainings."""
         return {"smallest_batch": self.session.brought.smallest_batch, "seeds": self.seeds}
 
     def answered(self, started: float) -> Diagnosis:
         session, own = self.session, self.session.brought
-        full = own.train_size or self.sizes[-1]
+        full = own.train_size or self.ladder[-1]
         found = self._found()
         largest, local = found.measured_at, found.local
         known = {s.train_size for s in found.sizes if s.critical_batch is not None}
@@ -87,7 +84,7 @@ class Question:
         if scaling is None:
             unknown.append("how B* grows with the data: it takes B* at two train sizes")
         if session.is_over:
-            unknown.insert(0, self._what_it_takes())
+            unknown.insert(0, self._schedule.what_it_takes(self.sizes))
         at_full = found.sizes[-1].critical_batch
         if full not in known:
             at_full = None if scaling is None else scaling.extrapolated[full]
@@ -113,7 +110,7 @@ class Question:
             constant_temperature=temperature,
             constant_lr=rate,
             scaling=scaling,
-            first_step_share=self._first_step_share(largest),
+            first_step_share=first_step_share(self._runs_here(largest)),
             noise_scale=self.noise_scale,
             warnings=own.warnings,
             unknown=tuple(dict.fromkeys(unknown)),
@@ -128,7 +125,7 @@ class Question:
 
         The cheap sizes come first: whatever happens, they are known, and tell where to look.
         """
-        further = self._choose_sizes()
+        self.sizes, further = self._schedule.sizes()
         *smaller, largest = self.sizes
         sizes: list[Size] = []
         for size in smaller:
@@ -139,7 +136,7 @@ class Question:
         line = self._gd_line(largest, sizes[-1].critical_batch)
         found = _Found(largest, local, tuple(sizes), line, tuple(self.unknown))
         for size in further:
-            if not self._fits(size):
+            if not self._schedule.fits(size, self.sizes[-1]):
                 break
             found = self._further(found, size)
         return found
@@ -157,69 +154,6 @@ class Question:
         if self.session.is_over:
             return found
         return _Found(size, local, found.sizes, line, tuple(self.unknown))
-
-    def _choose_sizes(self) -> list[int]:
-        """Two trainings, at the smallest size, tell how long they take; the sizes that are left."""
-        session, foot = self.session, self.sizes[0]
-        batch = min(self.batch, foot)
-        # One after the other: the first that a worker runs also loads the data.
-        for seed in (0, 1):
-            session.learn(_Once(Trial(self.lr, batch, seed)), foot, "the first trainings")
-        took = self._seconds(foot)
-        ladder, cores = self.sizes, session.workers.parallel
-        if not self.fixed:
-            available = _PLANNED * max(session.left, 0.0) * cores
-            self.sizes = chosen(ladder, self.batch, took or session.left, available)
-            # What the store has costs nothing: where the regime was asked before, it is again.
-            have = [n for n, size in enumerate(ladder) if self._was_asked(size)]
-            if have and ladder[have[-1]] > self.sizes[-1]:
-                self.sizes = ladder[max(have[-1] - 3, 0) : have[-1] + 1]
-        if took is not None:
-            total = total_seconds(self.sizes, foot, took) / cores
-            session.report(
-                f"one training at {foot} points took {duration(took)}; to measure at "
-                f"{', '.join(map(str, self.sizes))} points takes about {duration(total)}, "
-                "less what the store has"
-            )
-        return [size for size in ladder if size > self.sizes[-1]]
-
-    def _was_asked(self, size: int) -> bool:
-        """Whether the store has the regime at the user's point and a size."""
-        known = self.session.runs.get(size, {})
-        places = [(self.lr, self.batch), (2 * self.lr, self.batch), (self.lr / 2, self.batch)]
-        return all(Trial(*place, seed) in known for place in places for seed in range(2))
-
-    def _fits(self, size: int) -> bool:
-        """Whether `B*` at a further size fits into what is left of the budget."""
-        took = self._seconds(self.sizes[-1])
-        if took is None:
-            return False
-        total = seconds_for_one(size, self.sizes[-1], took) / self.session.workers.parallel
-        return total <= self.session.left
-
-    def _what_it_takes(self) -> str:
-        """How much longer the whole would take, by what trainings took so far."""
-        runs = {size: self.session.runs.get(size, {}).values() for size in self.sizes}
-        if not any(runs.values()):
-            return "not one training ended within the budget: it takes a larger one"
-        left, each, before = 0.0, 0.0, self.sizes[0]
-        for size in self.sizes:
-            took = [run.seconds for run in runs[size]]
-            each = float(np.mean(took)) if took else each * growth_factor(size, before)
-            left += each * missing_trainings(len(took), last=size == self.sizes[-1])
-            before = size
-        again = ", and the same command goes on from here" if self.session.keeps else ""
-        more = duration(left / self.session.workers.parallel)
-        return f"the budget was spent; the rest takes about {more}{again}"
-
-    def _seconds(self, size: int) -> float | None:
-        """What a training at the user's point takes, without the one that loaded the data."""
-        place = (self.lr, min(self.batch, size))
-        known = self.session.runs.get(size, {})
-        took = sorted(
-            run.seconds for trial, run in known.items() if (trial.lr, trial.batch) == place
-        )
-        return float(np.mean(took[:-1] or took)) if took else None
 
     def _local(self, size: int) -> Local:
         learner = LocalSlopes(self.lr, self.batch, size, **self._common)
@@ -273,20 +207,14 @@ class Question:
         else:
             self.unknown.extend(f"{what}: {note}" for note in notes)
 
-    def _first_step_share(self, size: int) -> Estimate | None:
-        """`m` after the first step over `m` at the end, at the user's point."""
-        shares = []
-        for trial in sorted(self.session.used[size]):
-            run = self.session.runs[size][trial]
-            here = (trial.lr, trial.batch) == (self.lr, self.batch)
-            last = run.outcome.observables.get("alignment", np.nan)
-            first = run.outcome.observables.get("first_step_alignment", np.nan)
-            if here and run.outcome.status == "fitted" and np.isfinite(first) and last > 0:
-                shares.append(first / last)
-        if not shares:
-            return None
-        copies = seed_replicates([shares], np.random.default_rng(0), REPLICATES)
-        return interval(float(seed_means([shares])[0]), copies[:, 0], LEVEL)
+    def _runs_here(self, size: int) -> list[Run]:
+        """Of this question, at the user's point."""
+        here = (self.lr, self.batch)
+        return [
+            self.session.runs[size][trial]
+            for trial in sorted(self.session.used[size])
+            if (trial.lr, trial.batch) == here
+        ]
 
     def _noise_scale(self, size: int) -> dict[str, float]:
         if self.session.brought.train_size is None or self.session.is_over:
@@ -295,17 +223,3 @@ class Question:
 
         trial = Trial(self.lr, min(self.batch, size), 0)
         return noise_scales(self.session.brought.training(trial, size))
-
-
-@dataclass
-class _Once:
-    """A learner that wants one run."""
-
-    trial: Trial
-    told: bool = False
-
-    def ask(self) -> tuple[Trial, ...]:
-        return () if self.told else (self.trial,)
-
-    def tell(self, trial: Trial, seen: Seen) -> None:
-        self.told |= trial == self.trial

@@ -88,7 +88,7 @@ def diagnose(
         say(f"mind: {warning}")
     with _given(own.problem), _one_thread(), _kept(workers) as kept, _placed(store) as place:
         session = Session(own, place, kept, started + seconds, say, keeps=store is not None)
-        question = Question(session, float(lr), int(batch), seeds, sizes, bool(train_sizes))
+        question = Question(session, float(lr), int(batch), seeds, tuple(sizes), bool(train_sizes))
         return question.answered(started)
 
 
