@@ -14,6 +14,7 @@ from sgdphase import Store, cli
 TINY = ("--train-size", "32", "--test-size", "64", "--width", "8", "--lr", "2", "--batch", "4",
         "--max-steps", "2000")  # fmt: skip
 TEACHER = ("--data", "teacher", "--dim", "8", "--depth", "2")
+SWEEP = ("sweep", "fc", *TEACHER, *TINY, "--store", "never.sqlite")
 
 
 @pytest.fixture
@@ -78,6 +79,8 @@ def test_sweep_fc_fills_a_store(sgdphase, tmp_path: Path) -> None:  # type: igno
         (("train", "fc", *TEACHER, "--loss", "cubic"), "fc knows hinge"),
         (("train", "fc", *TEACHER, "--activation", "sine"), "fc knows relu, gelu, tanh"),
         (("train", "fc", *TEACHER, *TINY, "--device", "abacus"), "device = 'abacus'"),
+        ((*SWEEP, "--device", "abacus"), "device = 'abacus'"),
+        ((*SWEEP, "--device", "cpu", "--dask", "tcp://a:1"), "of Dask"),
         (("train", "mobilenet", "--data", "teacher"), "mobilenet wants images"),
         (("train", "fc", "--chi", "1"), "are of the teacher task"),
     ],

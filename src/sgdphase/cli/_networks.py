@@ -72,12 +72,18 @@ def problem_of(data: str, dim: Any = None, chi: Any = None) -> Problem:
     return images[data]
 
 
-def set_up(data_dir: Path | None, device: str | None) -> None:
+def set_up(data_dir: Path | None, device: str | None = None, dask: str | None = None) -> None:
     """Where data are and where to compute, for this process and the workers it starts."""
     if data_dir is not None:
         use_data_dir(data_dir)
-    if device is not None:
-        os.environ["SGDPHASE_DEVICE"] = device
+    if device is None:
+        return
+    if dask is not None:
+        raise InputError(
+            f"--device {device}: does not reach the workers of Dask; set SGDPHASE_DEVICE there"
+        )
+    importlib.import_module("sgdphase.networks")  # says what is missing
+    importlib.import_module("sgdphase.networks.device").use_device(device)
 
 
 def one_thread() -> None:

@@ -82,7 +82,7 @@ def diagnose(
 
     Example: sgdphase diagnose my_training.py --lr 0.05 --batch 128 --budget 10m --out report
     """
-    set_up(None, device)
+    set_up(None, device, dask)
     if out is not None:
         make_folder(out)
     found = run_diagnosis(

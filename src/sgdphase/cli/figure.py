@@ -56,7 +56,7 @@ def figure(
         return
     if not names:
         raise InputError(f"no figure given; there are {', '.join(FIGURES)}, and all")
-    set_up(data_dir, None)
+    set_up(data_dir)
     ledger: list[dict[str, Any]] = []
     for each in chosen(names):
         try:

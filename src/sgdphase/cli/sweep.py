@@ -207,7 +207,7 @@ def mobilenet(
 
 def _network(model: str, given: dict[str, Any]) -> dict[str, Any]:
     """The options of a network as those of a grid."""
-    set_up(given.pop("data_dir"), given.pop("device"))
+    set_up(given.pop("data_dir"), given.pop("device"), given["dask"])
     problem = problem_of(given.pop("data"), given.pop("dim", None), given.pop("chi", None))
     return given | {"model": model, "problem": problem}
 

@@ -19,10 +19,11 @@ from sgdphase.errors import InputError
 from sgdphase.networks.batches import INITIALISATION, stream
 from sgdphase.networks.coupled import CoupledFitting, batch_norms
 from sgdphase.networks.descent import State, descend
+from sgdphase.networks.device import device_of
 from sgdphase.networks.fitting import Fitting
 from sgdphase.networks.losses import LOSSES
 from sgdphase.networks.noise_scale import noise_scale
-from sgdphase.networks.train import Points, device_of, observed
+from sgdphase.networks.train import Points, observed
 from sgdphase.problems import Dataset, Own
 from sgdphase.records import Outcome, Training
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -20,6 +19,7 @@ from sgdphase.networks import checkpoint as checkpoints
 from sgdphase.networks.amplification import amplification
 from sgdphase.networks.batches import INITIALISATION, stream
 from sgdphase.networks.descent import State, descend
+from sgdphase.networks.device import device_of
 from sgdphase.networks.early_stopping import early_stopped
 from sgdphase.networks.errors import error, unfitted
 from sgdphase.networks.fc import FullyConnected
@@ -31,8 +31,6 @@ from sgdphase.networks.ntk import ntk, ntk_change
 from sgdphase.problems import Dataset, Problem, TeacherTask
 from sgdphase.records import Outcome, Training
 
-# Where to compute; workers inherit it.
-DEVICE = "SGDPHASE_DEVICE"
 # The paper's number of training points for the kernel.
 _KERNEL_POINTS = 128
 
@@ -226,18 +224,6 @@ class _Watch:
             for parameter, value in zip(parameters, tensors("w"), strict=True):
                 parameter.copy_(value)
         return State(**numbers["state"], velocity=tensors("v"), carry=tensors("c"))
-
-
-def device_of() -> torch.device:
-    """Where to compute."""
-    name = os.environ.get(DEVICE, "cpu")
-    try:
-        device = torch.device(name)
-        float(torch.zeros(1, device=device).sum())
-    except (RuntimeError, AssertionError, NotImplementedError) as error:
-        said = " ".join(str(error).split())[:120]
-        raise InputError(f"device = '{name}': torch cannot use it here ({said})") from None
-    return device
 
 
 # The cells of one seed share its data; a sweep runs them one after the other.

@@ -1,0 +1,31 @@
+"""Where torch computes: the device named by `SGDPHASE_DEVICE`, which workers inherit."""
+
+from __future__ import annotations
+
+import os
+
+import torch
+
+from sgdphase.errors import InputError
+
+__all__ = ["device_of", "use_device"]
+
+VARIABLE = "SGDPHASE_DEVICE"
+
+
+def device_of() -> torch.device:
+    """The device, once it was seen to work."""
+    name = os.environ.get(VARIABLE, "cpu")
+    try:
+        device = torch.device(name)
+        float(torch.zeros(1, device=device).sum())
+    except (RuntimeError, AssertionError, NotImplementedError) as error:
+        said = " ".join(str(error).split())[:120]
+        raise InputError(f"device = '{name}': torch cannot use it here ({said})") from None
+    return device
+
+
+def use_device(name: str) -> None:
+    """Compute there, in this process and in workers that it starts."""
+    os.environ[VARIABLE] = name
+    device_of()
