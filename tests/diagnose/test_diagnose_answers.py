@@ -129,7 +129,7 @@ def test_words_for_every_answer() -> None:
     assert "Regime: noise-dominated (confidence 0.95), at lr 1, batch 8, 4096 points" in said
     assert "B* = 64 [48, 80], 3.0 doublings of the batch from yours" in said
     assert "GD line at your batch: lr 0.5, 1.0 halvings of lr from yours" in said
-    assert "at constant lr/batch: 64 [48, 80]" in said
+    assert "at constant lr/batch: 64 [48, 80], there with lr 8" in said
     assert "at constant lr: the present one" in said
     assert "by -50% at constant lr, by +0% at constant lr/batch" in said
     border = {"lr": Estimate(0.9, 0.8, 1.0), "batch": Estimate(-0.6, -0.7, -0.5)}

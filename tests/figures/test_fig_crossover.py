@@ -11,6 +11,7 @@ import pytest
 from sgdphase.figures import fig1a, figS9a, figS9b, figS10a, figS10b, figX2, theory
 from sgdphase.figures._claims import Claim
 from sgdphase.figures._crossover import at, typical
+from sgdphase.figures._theory_measured import CHIS, limits
 from sgdphase.figures.make import make
 from sgdphase.sweep import Store
 
@@ -86,9 +87,9 @@ def test_figures_of_theory_need_no_trainings() -> None:
 
 
 def test_constants_are_approached_from_far() -> None:
-    for chi in theory.CHIS:
+    for chi in CHIS:
         near, far = (
-            max(abs(value[0] - 1) for value in theory.limits(np.array([lam]), chi).values())
+            max(abs(value[0] - 1) for value in limits(np.array([lam]), chi).values())
             for lam in (10.0, 100.0)
         )
         assert far < near / 5

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import csv
-import math
 import os
 import sys
-from collections import Counter
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
 import typer
 from rich.console import Console
 from rich.progress import Progress
@@ -33,15 +29,13 @@ from sgdphase.cli._networks import (
     set_up,
 )
 from sgdphase.cli._options import JSON, integer_option, number_option
-from sgdphase.cli._output import print_json, print_table
+from sgdphase.cli._outcomes import print_outcomes, report, write_trajectories
+from sgdphase.cli._output import print_json
 from sgdphase.errors import InputError, require
 from sgdphase.figures.trajectory import draw_trajectory
 from sgdphase.problems import TeacherTask
 from sgdphase.records import Outcome, Training
 from sgdphase.sweep import train
-
-# Columns of seeds that fit on a terminal.
-_COLUMNS = 5
 
 TrainSize = Annotated[int, integer_option("--train-size", "Training points P.")]
 Margin = Annotated[float, number_option("--margin", "Margin kappa of the loss.")]
@@ -227,11 +221,11 @@ def _tell(
     trainings: list[Training], outcomes: list[Outcome], trajectory: Path | None, json: bool
 ) -> None:
     if trajectory is not None:
-        _write_trajectories(trajectory, outcomes)
+        write_trajectories(trajectory, outcomes)
     if json:
-        print_json(_report(trainings, outcomes))
+        print_json(report(trainings, outcomes))
     else:
-        _print(trainings, outcomes)
+        print_outcomes(trainings, outcomes)
 
 
 def _check_path(path: Path | None, endings: set[str]) -> None:
@@ -243,83 +237,3 @@ def _check_path(path: Path | None, endings: set[str]) -> None:
         raise InputError(f"'{path}': there is no folder '{path.parent}'")
     if not os.access(path if path.exists() else path.parent, os.W_OK):
         raise InputError(f"'{path}': cannot be written")
-
-
-def _numbers(outcome: Outcome) -> dict[str, float]:
-    return {"steps": outcome.steps, "time": outcome.time, **outcome.observables}
-
-
-def _nest(numbers: dict[str, Any]) -> dict[str, Any]:
-    """The first step's numbers as an object of their own."""
-    prefix = "first_step_"
-    first = {name[len(prefix) :]: x for name, x in numbers.items() if name.startswith(prefix)}
-    rest = {name: x for name, x in numbers.items() if not name.startswith(prefix)}
-    return rest | {"first_step": first}
-
-
-def _statistics(outcomes: list[Outcome]) -> tuple[dict[str, float], dict[str, float]]:
-    """Mean and standard error over the runs that have a number."""
-    rows = [_numbers(outcome) for outcome in outcomes]
-    mean, sem = {}, {}
-    for name in max(rows, key=len):
-        values = np.array([row.get(name, math.nan) for row in rows], dtype=float)
-        values = values[np.isfinite(values)]
-        mean[name] = float(values.mean()) if len(values) else math.nan
-        sem[name] = (
-            float(values.std(ddof=1) / math.sqrt(len(values))) if len(values) > 1 else math.nan
-        )
-    return mean, sem
-
-
-def _report(trainings: list[Training], outcomes: list[Outcome]) -> dict[str, Any]:
-    setting = trainings[0].as_dict() | {"temperature": trainings[0].temperature}
-    del setting["seed"]
-    runs = [
-        {"seed": training.seed, "status": outcome.status} | _nest(_numbers(outcome))
-        for training, outcome in zip(trainings, outcomes, strict=True)
-    ]
-    mean, sem = _statistics(outcomes)
-    return {"training": setting, "runs": runs, "mean": _nest(mean), "sem": _nest(sem)}
-
-
-def _print(trainings: list[Training], outcomes: list[Outcome]) -> None:
-    """One row a number; one column a seed while they fit beside mean and standard error."""
-    mean, sem = _statistics(outcomes)
-    shown = outcomes if len(outcomes) <= _COLUMNS else []
-    rows: list[list[Any]] = [["status", *(outcome.status for outcome in shown)]] if shown else []
-    for name in mean:
-        row: list[Any] = [name, *(float(_numbers(run).get(name, math.nan)) for run in shown)]
-        rows.append([*row, mean[name], sem[name]] if len(outcomes) > 1 else row)
-    first = trainings[0]
-    counts = Counter(outcome.status for outcome in outcomes)
-    print_table(
-        [
-            "",
-            *(f"seed {training.seed}" for training in trainings[: len(shown)]),
-            *(["mean", "sem"] if len(outcomes) > 1 else []),
-        ],
-        rows,
-        f"{_setting(first)}: " + ", ".join(f"{n} {status}" for status, n in counts.items()),
-    )
-
-
-def _setting(training: Training) -> str:
-    """The training in a line."""
-    task = training.problem
-    where = f"d={task.dim} chi={task.chi:g} " if isinstance(task, TeacherTask) else f"{task.kind} "
-    shape = {"fc": f" {training.depth}x{training.width}", "mobilenet": f" width {training.width}"}
-    return (
-        f"{training.model}{shape.get(training.model, '')} P={training.train_size} {where}"
-        f"margin={training.margin:g} lr={training.lr:g} batch={training.batch} "
-        f"T={training.temperature:g}"
-    )
-
-
-def _write_trajectories(path: Path, outcomes: list[Outcome]) -> None:
-    with path.open("w", newline="") as file:
-        writer = csv.writer(file)
-        names = list(outcomes[0].trajectory)
-        writer.writerow(["seed", *names])
-        for seed, outcome in enumerate(outcomes):
-            columns = [outcome.trajectory[name].tolist() for name in names]
-            writer.writerows([seed, *row] for row in zip(*columns, strict=True))

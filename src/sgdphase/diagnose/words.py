@@ -108,7 +108,11 @@ def _boundaries(d: Diagnosis) -> Iterator[str]:
 
 def _limits(d: Diagnosis) -> Iterator[str]:
     yield f"Largest batch that learns the same, at {d.train_size} points"
-    yield f"  at constant lr/batch: {_limit(d.constant_temperature)}"
+    limit = d.constant_temperature
+    with_lr = ""
+    if limit.kind == "up to" and limit.batch is not None:
+        with_lr = f", there with lr {digits(d.lr * limit.batch.value / d.batch)}"
+    yield f"  at constant lr/batch: {_limit(limit)}{with_lr}"
     yield f"  at constant lr: {_limit(d.constant_lr)}"
 
 
