@@ -18,14 +18,18 @@ from sgdphase.errors import InputError
 SIZES = 2.0 ** np.arange(10, 15)
 
 
-def curves(rng, gamma=0.5, alpha=0.0, seeds=5, common=0.15, cell=0.1, sizes=SIZES, points=12):
+def curves(
+    rng, gamma=0.5, alpha=0.0, seeds=5, common=0.15, cell=0.1, sizes=SIZES, points=12, shared=0.0
+):
+    """Scatter of each cell, common to a seed at one size, and shared by a seed at all sizes."""
     x = 2.0 ** np.arange(points)
     out = []
+    factor = np.exp(shared * rng.standard_normal(seeds)) if shared else 1.0
     for size in sizes:
         y = size**alpha * ((size**gamma / x) ** 2 + 1) ** 0.5
         noise = common * rng.standard_normal((1, seeds))
         noise = noise + cell * rng.standard_normal((points, seeds))
-        out.append(Curve(size, x, y[:, None] * np.exp(noise)))
+        out.append(Curve(size, x, y[:, None] * np.exp(noise) * factor))
     return out
 
 
@@ -114,6 +118,38 @@ def test_collapse_covers(covered, seeds, level, common, gamma):
         quality.append(best.chi2)
     covered(hits, tries, level)
     assert 0.8 < np.mean(quality) < 1.3
+
+
+@pytest.mark.parametrize("seeds", [3, 5])
+def test_collapse_of_the_same_seeds_covers(covered, seeds):
+    """40 draws, in which a seed has a factor of about e at all sizes."""
+    tries, hits, quality = 40, 0, []
+    for k in range(tries):
+        made = curves(np.random.default_rng(k), 0.5, seeds=seeds, common=0.05, shared=1.0)
+        best = collapse(made, between=(-0.2, 1.2), same_seeds=True, copies=200)
+        hits += best.low <= 0.5 <= best.high
+        quality.append(best.chi2)
+    covered(hits, tries, 0.9)
+    assert 0.8 < np.mean(quality) < 1.3
+
+
+def test_a_factor_of_the_same_seeds_does_not_matter():
+    """Neither for the exponent nor for its interval, where it blurs that of independent seeds."""
+    plain, scaled = (
+        collapse(curves(np.random.default_rng(0), seeds=3), same_seeds=True),
+        collapse(
+            [
+                Curve(c.size, c.x, np.asarray(c.y) * [0.2, 1.0, 7.0])
+                for c in curves(np.random.default_rng(0), seeds=3)
+            ],
+            same_seeds=True,
+        ),
+    )
+    for name in ("exponent", "low", "high", "chi2"):
+        assert getattr(scaled, name) == pytest.approx(getattr(plain, name), rel=1e-6)
+    one, two = curves(np.random.default_rng(0), sizes=SIZES[:2])
+    with pytest.raises(InputError, match="different numbers of seeds"):
+        collapse([one, Curve(two.size, two.x, np.asarray(two.y)[:, :3])], same_seeds=True)
 
 
 def test_quality_tells_curves_of_different_shape():

@@ -73,11 +73,11 @@ def test_plans_grow_with_the_scale(figure):
 
 
 def planted(module, exponent, scale="laptop"):
-    """`y = eta^power (1 + B*/B)` with `B* = 4 P^exponent`."""
+    """`y = eta^power (1 + B*/B)` with `B* = 16 (P/256)^exponent`."""
     learnt = module.BATCHES.learnt
 
     def outcome(training):
-        star = 4 * (training.train_size / 256) ** exponent
+        star = 16 * (training.train_size / 256) ** exponent
         y = training.lr**learnt.power * (1 + star / training.batch) * noise(training, 0.01)
         return ended(**{learnt.observable: y})
 

@@ -59,6 +59,7 @@ def collapse(
     *,
     y_exponent: float | None = 0.0,
     between: tuple[float, float] = (-0.5, 2.0),
+    same_seeds: bool = False,
     level: float = LEVEL,
     copies: int = COPIES,
     seed: int = 0,
@@ -66,10 +67,16 @@ def collapse(
     """The `gamma` in `between` that collapses the curves best.
 
     `y_exponent` is alpha, or None to fit it too. The error is that of a bootstrap over the seeds of
-    each curve (`sgdphase.diagram.bootstrap`; seeds of different sizes are independent). With one
-    seed per curve there is no error, and the noise is taken as equal everywhere.
+    each curve (`sgdphase.diagram.bootstrap`). With one seed per curve there is no error, and the
+    noise is taken as equal everywhere.
+
+    Seeds of different sizes are independent, unless `same_seeds` says that column `s` of every
+    curve has something in common, such as the initial weights: then sizes are compared within
+    seeds, and a factor that a seed has at all sizes is no noise.
     """
     logs = [_log_curve(curve) for curve in curves]
+    if same_seeds:
+        logs = _without_factors(logs)
     sizes = np.array([np.log(curve.size) for curve in curves])
     if np.unique(sizes).size < 2:
         raise InputError(f"curves of {np.unique(sizes).size} size: a collapse needs 2 or more")
@@ -78,16 +85,14 @@ def collapse(
     rng = np.random.default_rng(seed)
     means = [seed_means(log_y) for _, log_y in logs]
     variances = _variances(logs)
-    dofs = sum(log_y.shape[1] - 1 for _, log_y in logs) / 2
     known = all(log_y.shape[1] > 1 for _, log_y in logs)
-    # The noise is known from the seeds of all curves, but the outer sizes weigh most: count half.
-    scale = np.sqrt(dofs / rng.chisquare(dofs, copies)) if known else np.ones(0)
-    rows = [
-        np.vstack([mean, mean + _wild(log_y, mean, rng, copies) * scale[:, None]])
-        if known
-        else mean[None]
-        for (_, log_y), mean in zip(logs, means, strict=True)
-    ]
+    rows = [mean[None] for mean in means]
+    if known:
+        noise = _noise([log_y.shape[1] for _, log_y in logs], same_seeds, rng, copies)
+        rows = [
+            np.vstack([mean, mean + _wild(log_y, mean, own)])
+            for (_, log_y), mean, own in zip(logs, means, noise, strict=True)
+        ]
     xs = [log_x for log_x, _ in logs]
 
     grid = np.linspace(*between, COARSE)
@@ -126,6 +131,7 @@ def effective_collapses(
     window: int = 2,
     y_exponent: float | None = 0.0,
     between: tuple[float, float] = (-0.5, 2.0),
+    same_seeds: bool = False,
     level: float = LEVEL,
 ) -> list[Collapse]:
     """The collapse over each `window` of consecutive sizes: how the exponent drifts with size."""
@@ -137,6 +143,7 @@ def effective_collapses(
             [c for c in curves if sizes[i] <= c.size <= sizes[i + window - 1]],
             y_exponent=y_exponent,
             between=between,
+            same_seeds=same_seeds,
             level=level,
         )
         for i in range(len(sizes) - window + 1)
@@ -200,10 +207,31 @@ def _bottom(grid: FloatArray, chi2: FloatArray) -> FloatArray:
     return np.asarray(grid[k] + shift * (grid[1] - grid[0]))
 
 
-def _wild(log_y: FloatArray, mean: FloatArray, rng: np.random.Generator, count: int) -> FloatArray:
+def _without_factors(
+    logs: list[tuple[FloatArray, FloatArray]],
+) -> list[tuple[FloatArray, FloatArray]]:
+    """The curves without what each seed has in common at all sizes and all `x`."""
+    if len({log_y.shape[1] for _, log_y in logs}) > 1:
+        raise InputError("curves of different numbers of seeds: they are not the same ones")
+    every = np.concatenate([log_y for _, log_y in logs])
+    factor = np.nanmean(every - seed_means(every)[:, None], axis=0)
+    return [(log_x, log_y - factor) for log_x, log_y in logs]
+
+
+def _noise(seeds: list[int], same: bool, rng: np.random.Generator, count: int) -> list[FloatArray]:
+    """Student's numbers for each curve, `[copy, seed]`; the same for all if the seeds are."""
+    # The noise is known from the seeds of all curves, but the outer sizes weigh most: count half.
+    dofs = seeds[0] - 1.0 if same else sum(n - 1 for n in seeds) / 2
+    scale = np.sqrt(dofs / rng.chisquare(dofs, count))[:, None]
+    if same:
+        return [rng.standard_normal((count, seeds[0])) * scale] * len(seeds)
+    return [rng.standard_normal((count, n)) * scale for n in seeds]
+
+
+def _wild(log_y: FloatArray, mean: FloatArray, noise: FloatArray) -> FloatArray:
+    """Deviations of the means, `[copy, point]`, made of the residuals of the seeds."""
     seeds = log_y.shape[1]
     residual = np.nan_to_num(log_y - mean[:, None])
-    noise = rng.standard_normal((count, seeds))
     return np.asarray(noise @ residual.T / np.sqrt(seeds * (seeds - 1)))
 
 
