@@ -87,8 +87,8 @@ def fc(scale: Scale) -> Setting:
 def fc_full_size(scale: Scale) -> Setting:
     """The same, but at laptop scale all points of the paper and one seed."""
     if scale == "laptop":
-        return replace(_FC_PAPER, rates=(-11, 5, 2), batches=(0, 10, 2), seeds=1,
-                       coldest=2.0**-11, slowest=2.0**-7, max_samples=2**25)  # fmt: skip
+        return replace(_FC_PAPER, rates=(-10, 5, 3), batches=(0, 10, 2), seeds=1,
+                       coldest=2.0**-13, slowest=2.0**-4, max_samples=2**25)  # fmt: skip
     return fc(scale)
 
 
