@@ -48,7 +48,7 @@ MARKERS = ("o", "s", "^")
 
 _WITHIN_SEEDS = (
     "Sizes are compared within seeds, which have the same initial weights at every P; in a first "
-    "analysis they were not, with wider intervals and the same verdicts."
+    "analysis they were not, and the verdict was the same."
 )
 
 
