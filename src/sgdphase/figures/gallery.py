@@ -36,7 +36,8 @@ def page(folder: Path) -> str:
         "# Gallery",
         "Every figure at the largest scale that was run, with what it says about the paper's "
         "claims. Intervals are 90 % ones over seeds; the rule of each verdict was fixed before "
-        "the run, unless a remark says otherwise, and stands in the figure's `claims.json`.",
+        "the run, unless a remark says otherwise, and stands in the figure's `claims.json`. "
+        "Undecided means that the interval allows both, or that the runs are too few to measure.",
         f"**{totals(ledger)}.** What fails:",
         "\n".join(_failure(claim) for claim in ledger if claim["verdict"] == "fails"),
     ]
