@@ -135,18 +135,13 @@ def test_collapse_of_the_same_seeds_covers(covered, seeds):
 
 def test_a_factor_of_the_same_seeds_does_not_matter():
     """Neither for the exponent nor for its interval, where it blurs that of independent seeds."""
-    plain, scaled = (
-        collapse(curves(np.random.default_rng(0), seeds=3), same_seeds=True),
-        collapse(
-            [
-                Curve(c.size, c.x, np.asarray(c.y) * [0.2, 1.0, 7.0])
-                for c in curves(np.random.default_rng(0), seeds=3)
-            ],
-            same_seeds=True,
-        ),
-    )
+    made = curves(np.random.default_rng(0), seeds=3)
+    factors = [Curve(c.size, c.x, np.asarray(c.y) * [0.2, 1.0, 7.0]) for c in made]
+    plain, scaled = collapse(made, same_seeds=True), collapse(factors, same_seeds=True)
     for name in ("exponent", "low", "high", "chi2"):
         assert getattr(scaled, name) == pytest.approx(getattr(plain, name), rel=1e-6)
+    apart = collapse(factors)
+    assert apart.high - apart.low > 3 * (scaled.high - scaled.low)
     one, two = curves(np.random.default_rng(0), sizes=SIZES[:2])
     with pytest.raises(InputError, match="different numbers of seeds"):
         collapse([one, Curve(two.size, two.x, np.asarray(two.y)[:, :3])], same_seeds=True)

@@ -73,7 +73,7 @@ def test_plans_grow_with_the_scale(figure):
 
 
 def planted(module, exponent, scale="laptop"):
-    """`y = eta^power (1 + B*/B)` with `B* = 16 (P/256)^exponent`."""
+    """`y = eta^power (1 + B*/B)` with `B* = 16 (P/256)^exponent`: inside every plan's batches."""
     learnt = module.BATCHES.learnt
 
     def outcome(training):

@@ -82,7 +82,6 @@ def set_up(data_dir: Path | None, device: str | None = None, dask: str | None = 
         raise InputError(
             f"--device {device}: does not reach the workers of Dask; set SGDPHASE_DEVICE there"
         )
-    importlib.import_module("sgdphase.networks")  # says what is missing
     importlib.import_module("sgdphase.networks.device").use_device(device)
 
 

@@ -214,7 +214,7 @@ def _without_factors(
     if len({log_y.shape[1] for _, log_y in logs}) > 1:
         raise InputError("curves of different numbers of seeds: they are not the same ones")
     every = np.concatenate([log_y for _, log_y in logs])
-    factor = np.nanmean(every - seed_means(every)[:, None], axis=0)
+    factor = seed_means(every.T)
     return [(log_x, log_y - factor) for log_x, log_y in logs]
 
 

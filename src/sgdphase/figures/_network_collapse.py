@@ -7,7 +7,7 @@ The paper's claim is `B* ~ P^g`: what is learnt depends on `B` and `P` below `B*
 alone above it, so that curves at one `eta` fall onto one without a change of height.
 
 A seed has the same initial weights at every `P`, and with them a factor of what is learnt, which
-can be as large as 8: sizes are compared within seeds.
+can be larger than all that `P` and `B` change: sizes are compared within seeds.
 """
 
 from __future__ import annotations

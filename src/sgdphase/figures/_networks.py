@@ -89,9 +89,8 @@ def fc_full_size(scale: Scale) -> Setting:
     if scale == "laptop":
         return replace(_FC_PAPER, rates=(-10, 5, 3), batches=(0, 10, 2), seeds=1,
                        coldest=2.0**-13, slowest=2.0**-4, max_samples=2**25,
-                       remark="The plane ends at the GD line, as colder trainings take a quarter "
-                       "of an hour each, so that it shows two regimes and B*, and decides no "
-                       "claim.")  # fmt: skip
+                       remark="The plane ends at the GD line: colder trainings take a quarter of "
+                       "an hour and more each.")  # fmt: skip
     return fc(scale)
 
 
