@@ -22,9 +22,10 @@ from functools import cache
 import numpy as np
 
 from sgdphase import PhaseDiagram, TeacherTask, Training, phase_diagram, plane_from_table, train
-from sgdphase.diagnose.boundary import CriticalBatch
-from sgdphase.diagnose.gd_line import GdLine
-from sgdphase.diagnose.learner import Learner, Seen, Trial
+from sgdphase.diagnose.fitted.boundary import CriticalBatch
+from sgdphase.diagnose.fitted.gd_line import GdLine
+from sgdphase.diagnose.learner import Learner, Trial
+from sgdphase.records import Outcome
 
 LRS = [2.0**k for k in range(-6, 11)]
 STARTS = (2.0**-3, 1.0, 2.0**6)  # below the GD line, near it, far above
@@ -46,7 +47,7 @@ class Perceptron:
     def cells(self) -> int:
         return len(LRS) * len(self.batches)
 
-    def run(self, trial: Trial, first_seed: int = 0) -> Seen:
+    def run(self, trial: Trial, first_seed: int = 0) -> Outcome:
         training = Training(
             TeacherTask(self.dim, self.chi),
             train_size=self.train_size,
@@ -57,26 +58,27 @@ class Perceptron:
         )
         outcome = train(training)
         # <y f> is proportional to the weight along the teacher, but for the test set's noise.
-        share = outcome.first_step_w1 / outcome.w1
-        return Seen(outcome.status, outcome.alignment, share * outcome.alignment)
+        first = outcome.alignment * outcome.first_step_w1 / outcome.w1
+        observables = {"alignment": outcome.alignment, "first_step_alignment": first}
+        return Outcome(outcome.status, outcome.steps, outcome.time, observables)
 
     def diagram(self, seeds: int) -> PhaseDiagram:
         trials = [Trial(x, b, s) for s in range(seeds) for x in LRS for b in self.batches]
-        seen = [self.run(trial) for trial in trials]
+        outcomes = [self.run(trial) for trial in trials]
         return phase_diagram(
             plane_from_table(
                 {
                     "lr": [t.lr for t in trials],
                     "batch": [t.batch for t in trials],
                     "seed": [t.seed for t in trials],
-                    "status": [s.status for s in seen],
-                    "alignment": [s.value for s in seen],
+                    "status": [outcome.status for outcome in outcomes],
+                    "alignment": [outcome.alignment for outcome in outcomes],
                 }
             )
         )
 
 
-def finish(learner: Learner, run: Callable[[Trial], Seen], most: int = 1000) -> int:
+def finish(learner: Learner, run: Callable[[Trial], Outcome], most: int = 1000) -> int:
     """Tell a learner what it asks for until it is done; the number of runs."""
     runs = 0
     while wanted := learner.ask():
@@ -93,7 +95,7 @@ def line_at(task: Perceptron, batch: int, about: float, seeds: int) -> float:
     """`lr_c` at a batch, from runs around `about`."""
 
     def mean_log(lr: float) -> float:
-        runs = [task.run(Trial(lr, batch, seed)).value for seed in range(seeds)]
+        runs = [task.run(Trial(lr, batch, seed)).alignment for seed in range(seeds)]
         return float(np.mean(np.log2(runs)))
 
     x = np.log2(about) + np.arange(-1.0, 1.01, 0.25)
@@ -118,7 +120,7 @@ def study(task: Perceptron, replicas: int, truth_seeds: int) -> None:
         for k in range(replicas):
 
             @cache
-            def run(trial: Trial, first_seed: int = 1000 + 100 * k) -> Seen:
+            def run(trial: Trial, first_seed: int = 1000 + 100 * k) -> Outcome:
                 return task.run(trial, first_seed)
 
             learner = CriticalBatch(start, task.train_size)
@@ -127,7 +129,7 @@ def study(task: Perceptron, replicas: int, truth_seeds: int) -> None:
             estimate = answer.critical_batch
             if estimate is None or answer.lr is None:
                 continue
-            seeds = 1 + max(trial.seed for trial in learner.told.runs)
+            seeds = 1 + max(trial.seed for trial in learner.observations.runs)
             used.append(runs / (seeds * task.cells))
             found.append(compare(truth.value, estimate.value, estimate.low, estimate.high))
             line = GdLine(answer.lr, estimate.value, task.train_size)

@@ -1,7 +1,8 @@
 """The search of `diagnose` on an ordinary network, against a grid: ten digits of MNIST.
 
-`B*` at 1000 points by the phase diagram of a grid, and by `diagnose` at `lr = 0.05`, `batch = 128`,
-each from runs of its own. A few minutes on two cores; needs the files of MNIST (docs/data.md).
+`B*` at 1000 points by the phase diagram of a grid, and by `diagnose` until fitted at `lr = 0.05`,
+`batch = 128`, each from runs of its own. A few minutes on two cores; needs the files of MNIST
+(docs/data.md).
 
 Usage: `python benchmarks/bench_own.py`.
 """
@@ -12,8 +13,7 @@ import tempfile
 from pathlib import Path
 
 import sgdphase as sp
-from sgdphase.diagnose.brought import brought
-from sgdphase.diagnose.learner import Trial
+from sgdphase.own import user_training
 
 EXAMPLE = Path(__file__).parents[1] / "examples" / "mnist_digits.py"
 POINTS, SEEDS = 1000, 3
@@ -24,13 +24,17 @@ CELLS = [
 
 
 def main() -> None:
-    own = brought(EXAMPLE)
-    plan = [own.training(Trial(*cell, seed), POINTS) for cell in CELLS for seed in range(SEEDS)]
+    user = user_training(EXAMPLE, until_fitted=True)
+    plan = [
+        user.training(lr=lr, batch=batch, seed=seed, train_size=POINTS)
+        for lr, batch in CELLS
+        for seed in range(SEEDS)
+    ]
     with tempfile.TemporaryDirectory() as folder:
         store = Path(folder) / "grid.sqlite"
         sp.sweep(plan, store)
         grid = sp.phase_diagram(sp.plane_from_table(sp.Store(store).table()))
-    found = sp.diagnose(EXAMPLE, lr=0.05, batch=128, train_sizes=[POINTS])
+    found = sp.diagnose_until_fitted(EXAMPLE, lr=0.05, batch=128, train_sizes=[POINTS])
     print(f"grid    {len(plan)} trainings: {_shown(grid.critical_batch)}")
     print(f"search  {found.trainings} trainings, regime and GD line included: "
           f"{_shown(found.sizes[-1].critical_batch)}")  # fmt: skip

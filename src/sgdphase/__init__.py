@@ -10,7 +10,7 @@ descent" (Sclocchi and Wyart), sweeps of the (batch size, learning rate) plane, 
 ('fitted', 0.0)
 """
 
-from sgdphase.diagnose import Diagnosis, diagnose
+from sgdphase.diagnose import Diagnosis, FittedDiagnosis, diagnose, diagnose_until_fitted
 from sgdphase.diagram import (
     Curve,
     Estimate,
@@ -46,6 +46,7 @@ __all__ = [
     "Dataset",
     "Diagnosis",
     "Estimate",
+    "FittedDiagnosis",
     "InputError",
     "MnistParity",
     "Outcome",
@@ -63,6 +64,7 @@ __all__ = [
     "collapse",
     "constants",
     "diagnose",
+    "diagnose_until_fitted",
     "first_step",
     "fluctuations",
     "grid",

@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sgdphase.errors import InputError, require
-from sgdphase.problems import PROBLEMS, Problem, TeacherTask
+from sgdphase.problems import Problem, TeacherTask, problem_class
 
-Status = Literal["fitted", "diverged", "budget", "failed"]
+Status = Literal["fitted", "finished", "diverged", "budget", "failed"]
 
 # Part of a training's identity: raised when a model's outcome for the same training changes.
-ENGINES = {"perceptron": 1, "fc": 1, "mobilenet": 1, "own": 1, "function": 1}
+ENGINES = {"perceptron": 1, "fc": 1, "mobilenet": 1, "own": 2, "function": 1}
 
 # The shape of each network, as in the paper; other models have none.
 SHAPES: dict[str, dict[str, Any]] = {
@@ -26,6 +26,10 @@ SHAPES: dict[str, dict[str, Any]] = {
     "mobilenet": {"width": 32, "activation": "relu"},
 }
 LOSSES = ("hinge", "quadratic-hinge", "smooth-hinge", "square", "logistic")
+# Of a user's training for a number of epochs.
+EPOCH_LOSSES = ("cross-entropy", "hinge", "mse")
+OPTIMIZERS = ("sgd", "adamw")
+SCHEDULES = ("constant", "cosine", "linear")
 SAMPLERS = ("fresh", "epoch")
 DYNAMICS = ("sgd", "unfitted", "gaussian")
 ACTIVATIONS = ("relu", "gelu", "tanh")
@@ -41,9 +45,17 @@ _CHOICES: dict[str, dict[str, tuple[str | None, ...]]] = {
     "mobilenet": _NETWORK,
     "own": {"loss": ("hinge", "logistic"), "sampler": SAMPLERS, "dynamics": ("sgd",)},
 }
+_EPOCH_CHOICES: dict[str, tuple[str | None, ...]] = {
+    "loss": EPOCH_LOSSES,
+    "sampler": ("epoch",),
+    "optimizer": OPTIMIZERS,
+    "schedule": SCHEDULES,
+    "dynamics": ("sgd",),
+}
 
 _WHOLE = (
     "train_size", "batch", "seed", "test_size", "max_steps", "max_samples", "depth", "width",
+    "epochs",
 )  # fmt: skip
 
 # Younger than the first stores: left out of a plain training where they say nothing, so that the
@@ -56,6 +68,12 @@ _YOUNGER = {
     "max_samples": None,
     "max_seconds": None,
     "direction": "axis",
+    "epochs": None,
+    "optimizer": "sgd",
+    "schedule": "constant",
+    "warmup": 0.0,
+    "beta1": 0.9,
+    "beta2": 0.999,
 }
 
 
@@ -87,6 +105,10 @@ class Training:
     an order of batches of its own. `depth`, `width` and `activation` shape a network; the
     perceptron has none of them.
 
+    A user's own training may instead run for a number of `epochs`, with an `optimizer` (`sgd`, or
+    `adamw` with `beta1` and `beta2`) and a `schedule` of the learning rate after a `warmup`, which
+    is a fraction of the training.
+
     >>> from sgdphase.problems import TeacherTask
     >>> Training(TeacherTask(dim=8), train_size=64, lr=1.0, batch=65)
     Traceback (most recent call last):
@@ -114,6 +136,12 @@ class Training:
     width: int | None = None
     activation: str | None = None
     dynamics: str = "sgd"
+    epochs: int | None = None
+    optimizer: str = "sgd"
+    schedule: str = "constant"
+    warmup: float = 0.0
+    beta1: float = 0.9
+    beta2: float = 0.999
 
     def __post_init__(self) -> None:
         # 2.0 is as good as 2, and must not become another training or another type of loop.
@@ -121,7 +149,9 @@ class Training:
             value = getattr(self, name)
             if isinstance(value, np.integer) or (isinstance(value, float) and value.is_integer()):
                 object.__setattr__(self, name, int(value))
-        for name in ("train_size", "test_size", "max_steps", "max_samples", "depth", "width"):
+        for name in (
+            "train_size", "test_size", "max_steps", "max_samples", "depth", "width", "epochs",
+        ):  # fmt: skip
             self._require(name, lambda n: n >= 1 and isinstance(n, int), "an integer of at least 1")
         require(
             "batch",
@@ -131,10 +161,13 @@ class Training:
         )
         for name in ("lr", "margin", "max_time", "max_seconds"):
             self._require(name, lambda x: 0 < x < math.inf, "a finite number above 0")
-        self._require("momentum", lambda m: 0 <= m < 1, "a number from 0 to below 1")
+        for name in ("momentum", "warmup", "beta1", "beta2"):
+            self._require(name, lambda m: 0 <= m < 1, "a number from 0 to below 1")
         self._require("weight_decay", lambda x: 0 <= x < math.inf, "a finite number of at least 0")
         self._require("seed", lambda s: s >= 0 and isinstance(s, int), "an integer of at least 0")
-        budgets = (self.max_steps, self.max_time, self.max_samples, self.max_seconds)
+        budgets = (
+            self.max_steps, self.max_time, self.max_samples, self.max_seconds, self.epochs,
+        )  # fmt: skip
         if self.weight_decay > 0 and all(budget is None for budget in budgets):
             raise InputError(
                 f"weight decay = {self.weight_decay}: such a training never ends; give max time "
@@ -150,7 +183,20 @@ class Training:
 
     def _check_model(self) -> None:
         """What a model can do, and the paper's shape where none is given."""
-        for name, valid in _CHOICES.get(self.model, {}).items():
+        choices = _CHOICES.get(self.model, {})
+        if self.model == "own" and self.epochs is not None:
+            choices = _EPOCH_CHOICES
+            if self.optimizer != "sgd" and self.momentum > 0:
+                raise InputError(
+                    f"momentum = {self.momentum}: {self.optimizer} has betas in its place"
+                )
+        elif self.model != "function":
+            for name in ("epochs", "optimizer", "schedule", "warmup"):
+                if getattr(self, name) != _YOUNGER[name]:
+                    raise InputError(
+                        f"{name} = {getattr(self, name)}: is for a user's training of epochs"
+                    )
+        for name, valid in choices.items():
             given = getattr(self, name)
             if given not in valid:
                 raise InputError(
@@ -214,9 +260,7 @@ class Training:
         """The inverse of `as_dict`."""
         problem = dict(plain["problem"])
         kind = problem.pop("kind")
-        if kind not in PROBLEMS:
-            raise InputError(f"problem kind = '{kind}': must be one of {', '.join(PROBLEMS)}")
-        return cls(**{**plain, "problem": PROBLEMS[kind](**problem)})
+        return cls(**{**plain, "problem": problem_class(kind)(**problem)})
 
     @property
     def key(self) -> str:

@@ -34,8 +34,11 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_json_page_and_store(folder: Path) -> None:
-    given = ("law.py", "--lr", "8", "--batch", "8", "--train-sizes", "256,1024", "--workers", "0")
+def test_until_fitted(folder: Path) -> None:
+    given = (
+        "law.py", "--until", "fitted", "--lr", "8", "--batch", "8", "--train-sizes", "256,1024",
+        "--workers", "0",
+    )  # fmt: skip
     done = run(folder, *given, "--json", "--out", "page")
     assert done.returncode == 0, done.stderr
     answer = json.loads(done.stdout)
@@ -50,8 +53,65 @@ def test_json_page_and_store(folder: Path) -> None:
     assert list((folder / "page").glob("*.png"))
     assert "a word from the user" in done.stderr
     words = run(folder, *given)
-    assert words.stdout.startswith("Regime: noise-dominated (confidence 1.00), at lr 8, batch 8")
+    first, second, *_ = words.stdout.splitlines()
+    assert first.startswith("Trained by train() of law.py")
+    assert second.startswith("Regime: noise-dominated (confidence 1.00), at lr 8, batch 8")
     assert "Largest batch that learns the same, at 1024 points" in words.stdout
+
+
+EPOCHS = """
+def train(lr, batch, epochs, seed):
+    p = lr * epochs / batch * (1 + 0.002 * ((7 * seed + batch) % 5))
+    return {"test_error": 0.1 / (1 + p), "train_loss": 1 / (1 + p), "steps": 640 * epochs // batch}
+"""
+
+
+def test_a_table_its_page_and_its_store(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(EPOCHS)
+    given = ("mine.py", "--lr", "0.5", "--batch", "8", "--epochs", "10", "--workers", "0",
+             "--batches", "16,32")  # fmt: skip
+    done = run(tmp_path, *given, "--json", "--out", "page")
+    assert done.returncode == 0, done.stderr
+    answer = json.loads(done.stdout)
+    assert [row["batch"] for row in answer["equivalents"]] == [16, 32]
+    assert answer["equivalents"][0]["lr"]["value"] == pytest.approx(1.0, rel=0.02)
+    assert answer["rule"]["exponent"]["value"] == pytest.approx(1, abs=0.02)
+    assert answer["regime"] == "time-limited"
+    assert (tmp_path / "mine.sqlite").exists()
+    page = (tmp_path / "page" / "diagnosis.html").read_text()
+    assert "Raise the batch to 32" in page and "http" not in page.split("</style>")[1]
+    assert {path.name for path in (tmp_path / "page").glob("*.png")} == {
+        "diagnosis-metric.png", "diagnosis-rate.png",
+    }  # fmt: skip
+    again = run(tmp_path, *given)
+    lines = again.stdout.splitlines()
+    assert lines[0].startswith("Your training: batch 8, lr 0.5, 10 epochs, trained by its own")
+    assert lines[1].split() == ["batch", "lr", "that", "learns", "the", "same", "test", "error",
+                                "steps"]  # fmt: skip
+    assert lines[5].startswith("Raise the batch to 32, with lr = 0.5 x (batch/8)^1.0")
+    # All was in the store.
+    assert f"{answer['trainings']} trainings" in lines[-1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ((), "--epochs and --until fitted: neither given; must be one of them. --epochs N asks"),
+        (("--epochs", "3", "--until", "fitted"), "--epochs and --until fitted: both given"),
+        (("--until", "bored"), "--until bored: must be fitted"),
+        (("--epochs", "3", "--margin", "1"), "--margin: is for trainings --until fitted"),
+        (("--until", "fitted", "--schedule", "cosine"), "--schedule: is for trainings of --epochs"),
+        (("--epochs", "3", "--betas", "0.9"), "betas = [0.9]: must be two numbers"),
+        (("--epochs", "3", "--momentum", "0.9"), "momentum = 0.9: bug.py trains by itself"),
+        (("--epochs", "3", "--metric", "f1"), "metric = 'f1': must be one of test_error, train_l"),
+    ],
+)
+def test_options_that_do_not_fit(tmp_path: Path, arguments: tuple[str, ...], said: str) -> None:
+    (tmp_path / "bug.py").write_text(EPOCHS)
+    done = run(tmp_path, "bug.py", "--lr", "1", "--batch", "8", "--workers", "0", *arguments)
+    assert done.returncode == 2
+    assert [line for line in done.stderr.splitlines() if line.startswith(f"sgdphase: {said}")]
+    assert "Traceback" not in done.stderr and not done.stdout
 
 
 @pytest.mark.parametrize(
@@ -69,7 +129,9 @@ def test_what_is_wrong_is_said_in_one_line(
     tmp_path: Path, text: str, arguments: tuple[str, ...], said: str
 ) -> None:
     (tmp_path / "bug.py").write_text(text)
-    given = ("--lr", "1", "--batch", "8", "--train-sizes", "64", "--workers", "0")
+    given = (
+        "--until", "fitted", "--lr", "1", "--batch", "8", "--train-sizes", "64", "--workers", "0",
+    )  # fmt: skip
     done = run(tmp_path, "bug.py", *given, *arguments)
     assert done.returncode == 2
     complaint = [line for line in done.stderr.splitlines() if line.startswith("sgdphase:")]

@@ -9,10 +9,14 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from sgdphase.diagnose.learner import Learner, Seen, Trial
+from sgdphase.diagnose.learner import Learner, Trial
 from sgdphase.problems import TeacherTask
-from sgdphase.records import Training
+from sgdphase.records import Outcome, Status, Training
 from sgdphase.sweep import train
+
+
+def _outcome(status: Status = "fitted", **observables: float) -> Outcome:
+    return Outcome(status, 0, 0.0, observables)
 
 
 @dataclass(frozen=True)
@@ -20,7 +24,8 @@ class Surface:
     """`m = max(b lr, m_gd + a lr/batch) e^(seed + cell)`: the law of the perceptron.
 
     Runs above `diverges` in lr, or above `hot` in `lr/batch`, diverge; those whose `batch/lr` is
-    above `budget` do not end. `replica` numbers independent copies of all the noise.
+    above `budget` are not fitted; of those below `dark` in batch the alignment is not positive.
+    `replica` numbers independent copies of all the noise.
     """
 
     gd: float = 2.0**-4
@@ -31,6 +36,7 @@ class Surface:
     diverges: float = math.inf
     hot: float = math.inf
     budget: float = math.inf
+    dark: int = 0
     hint: bool = True
     replica: int = 0
 
@@ -42,18 +48,21 @@ class Surface:
         """Where `m` is `factor` times `m_gd`."""
         return min(factor * self.gd / self.first, (factor - 1) * self.gd * batch / self.noise)
 
-    def __call__(self, trial: Trial) -> Seen:
+    def __call__(self, trial: Trial) -> Outcome:
         lr, batch, seed = trial.lr, trial.batch, trial.seed
         if lr > self.diverges or lr / batch > self.hot:
-            return Seen("diverged")
+            return _outcome("diverged")
         if batch / lr > self.budget:
-            return Seen("budget")
+            return _outcome("budget", alignment=1.0, train_error=0.2)
+        if batch < self.dark:
+            return _outcome(alignment=-0.1)
         place = round(64 * math.log2(lr)) + 2**20
         common = np.random.default_rng([self.replica, seed]).standard_normal()
         cell = np.random.default_rng([self.replica, seed, place, batch]).standard_normal()
         scale = math.exp(self.common * common + self.cell * cell)
         value = max(self.first * lr, self.gd + self.noise * lr / batch) * scale
-        return Seen("fitted", value, self.first * lr * scale if self.hint else math.nan)
+        first = {"first_step_alignment": self.first * lr * scale} if self.hint else {}
+        return _outcome(alignment=value, **first)
 
 
 @dataclass(frozen=True)
@@ -65,7 +74,7 @@ class Perceptron:
     chi: float = 1.0
     first_seed: int = 0
 
-    def __call__(self, trial: Trial) -> Seen:
+    def __call__(self, trial: Trial) -> Outcome:
         training = Training(
             TeacherTask(self.dim, self.chi),
             train_size=self.train_size,
@@ -75,11 +84,11 @@ class Perceptron:
             test_size=1024,
         )
         outcome = train(training)
-        share = outcome.first_step_w1 / outcome.w1
-        return Seen(outcome.status, outcome.alignment, share * outcome.alignment)
+        first = outcome.alignment * outcome.first_step_w1 / outcome.w1
+        return _outcome(outcome.status, alignment=outcome.alignment, first_step_alignment=first)
 
 
-def _finish(learner: Learner, run: Callable[[Trial], Seen], most: int = 400) -> list[Trial]:
+def _finish(learner: Learner, run: Callable[[Trial], Outcome], most: int = 400) -> list[Trial]:
     """Tell a learner what it asks for until it is done: the runs, in the order asked for."""
     asked: list[Trial] = []
     while wanted := learner.ask():
@@ -94,6 +103,12 @@ def _finish(learner: Learner, run: Callable[[Trial], Seen], most: int = 400) -> 
 @pytest.fixture
 def finish() -> Callable[..., list[Trial]]:
     return _finish
+
+
+@pytest.fixture
+def outcome() -> Callable[..., Outcome]:
+    """An outcome of a status with some observables."""
+    return _outcome
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""The parts of an answer: sizes, growth, limits, words."""
+"""The parts of an answer: sizes, growth, limits, text."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sgdphase.diagnose.answer import Diagnosis, Limit, Size
-from sgdphase.diagnose.growth import growth
-from sgdphase.diagnose.limits import carried, limits, regime_at
-from sgdphase.diagnose.sizes import chosen, given, ladder, total_seconds
-from sgdphase.diagnose.words import answer_lines
+from sgdphase.diagnose.fitted.answer import FittedDiagnosis, Limit, Size
+from sgdphase.diagnose.fitted.growth import growth
+from sgdphase.diagnose.fitted.limits import carried, limits, regime_at
+from sgdphase.diagnose.fitted.sizes import chosen, given, ladder, total_seconds
+from sgdphase.diagnose.fitted.text import answer_lines
 from sgdphase.diagram import Estimate, LinePoint
 from sgdphase.errors import InputError
 
@@ -75,24 +75,27 @@ def test_the_regime_at_a_larger_size(measured, lr: float, batch: int, regime: st
     line = carried(LINE, STAR)
     # T_c = 1/16 and B* = 64 make 8 of its level.
     assert line[1].lr == pytest.approx(8.0)
-    assert regime_at(measured, lr, batch, STAR, line) == regime
+    place = {"lr": lr, "batch": batch}
+    assert regime_at(measured, **place, critical=STAR, line=line) == regime
     if measured != "GD":
-        assert regime_at(measured, lr, batch, None, carried(LINE, None)) == "unclear"
+        unknown = carried(LINE, None)
+        assert regime_at(measured, **place, critical=None, line=unknown) == "unclear"
 
 
 def test_limits_of_crossovers_and_of_what_is_not_known() -> None:
-    temperature, rate = limits(("noise-dominated", "GD"), 1.0, 16, 4096, STAR, LINE)
+    def at(*regimes: Any, lr: float = 1.0, batch: int = 16, critical=STAR, line=LINE):
+        return limits(regimes, lr=lr, batch=batch, train_size=4096, critical=critical, line=line)
+
+    temperature, rate = at("noise-dominated", "GD")
     assert temperature.batch == STAR and rate.kind == "none"
-    temperature, rate = limits(("first-step-dominated", "GD"), 8.0, 256, 4096, STAR, LINE)
+    temperature, rate = at("first-step-dominated", "GD", lr=8.0, batch=256)
     assert temperature.kind == "none" and rate.kind == "any"
-    temperature, rate = limits(
-        ("noise-dominated", "first-step-dominated"), 64.0, 64, 4096, STAR, ()
-    )
+    temperature, rate = at("noise-dominated", "first-step-dominated", lr=64.0, batch=64, line=())
     assert temperature.kind == rate.kind == "unknown"
-    temperature, _ = limits(("noise-dominated",), 1.0, 16, 4096, None, ())
+    temperature, _ = at("noise-dominated", critical=None, line=())
     assert temperature.kind == "unknown"
     # Already above the estimate: never less than the present batch.
-    temperature, _ = limits(("noise-dominated",), 1.0, 70, 4096, STAR, ())
+    temperature, _ = at("noise-dominated", batch=70, line=())
     assert temperature.batch == Estimate(70.0, 70.0, 80.0)
 
 
@@ -108,7 +111,7 @@ def test_the_line_at_a_batch() -> None:
     assert diagnosis(gd_line=LINE, sizes=(Size(4096, None),)).gd_line_at(8) is None
 
 
-def diagnosis(**fields: Any) -> Diagnosis:
+def diagnosis(**fields: Any) -> FittedDiagnosis:
     """A diagnosis at 4096 points with some fields changed."""
     plain: dict[str, Any] = {
         "lr": 1.0, "batch": 8, "train_size": 4096, "measured_at": 4096,
@@ -119,12 +122,24 @@ def diagnosis(**fields: Any) -> Diagnosis:
         "gd_line": (), "constant_temperature": Limit("up to", STAR),
         "constant_lr": Limit("none", Estimate(8, 8, 8)), "scaling": None,
         "first_step_share": None, "noise_scale": {}, "warnings": (), "unknown": (),
-        "trainings": 30, "seconds": 9.0,
+        "trainings": 30, "seconds": 9.0, "settings": {"loss": "hinge", "margin": 2.0**-10},
     }  # fmt: skip
-    return Diagnosis(**(plain | fields))
+    return FittedDiagnosis(**(plain | fields))
 
 
-def test_words_for_every_answer() -> None:
+def test_the_first_line_says_which_training_it_speaks_of() -> None:
+    assert answer_lines(diagnosis(measured_at=1024))[0] == (
+        "Trained until every point is fitted (hinge loss, margin 2^-10, predictor f - f0), "
+        "not for a number of epochs: 1024 of 4096 points"
+    )
+    black_box = diagnosis(settings={"code": "mine.py", "trained by": "its own train()"})
+    assert answer_lines(black_box)[0] == (
+        "Trained by train() of mine.py, which is to end when every point is fitted, "
+        "not after a number of epochs: 4096 points"
+    )
+
+
+def test_text_for_every_answer() -> None:
     said = "\n".join(answer_lines(diagnosis(gd_line=LINE)))
     assert "Regime: noise-dominated (confidence 0.95), at lr 1, batch 8, 4096 points" in said
     assert "B* = 64 [48, 80], 3.0 doublings of the batch from yours" in said
@@ -133,13 +148,14 @@ def test_words_for_every_answer() -> None:
     assert "at constant lr: the present one" in said
     assert "by -50% at constant lr, by +0% at constant lr/batch" in said
     border = {"lr": Estimate(0.9, 0.8, 1.0), "batch": Estimate(-0.6, -0.7, -0.5)}
-    assert "noise-dominated, near its border" in answer_lines(diagnosis(slopes=border))[0]
+    assert "noise-dominated, near its border" in answer_lines(diagnosis(slopes=border))[1]
     between = diagnosis(regime="unclear", between=("noise-dominated", "GD"), confidence=0.5)
-    assert "between noise-dominated and GD" in answer_lines(between)[0]
+    assert "between noise-dominated and GD" in answer_lines(between)[1]
     unknown = diagnosis(
         regime="unclear", confidence=None, sizes=(), measured_at=64, expected="unclear",
-        constant_temperature=Limit("unknown"), constant_lr=Limit("unknown"),
+        constant_temperature=Limit("unknown"), constant_lr=Limit("unknown"), reason="no runs",
     )  # fmt: skip
+    assert answer_lines(unknown)[2] == "  no runs"
     said = "\n".join(answer_lines(unknown))
     assert said.count("cannot tell") == 4 and "64 of 4096 points" in said
     # The bound on B* of a share of a quarter at batch 8; a negative share bounds nothing.

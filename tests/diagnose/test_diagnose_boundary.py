@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from sgdphase.diagnose.boundary import CriticalBatch
-from sgdphase.diagnose.gd_line import GdLine
-from sgdphase.diagnose.learner import Seen, Trial
-from sgdphase.diagnose.slopes import LocalSlopes
+from sgdphase.diagnose.fitted.boundary import CriticalBatch
+from sgdphase.diagnose.fitted.gd_line import GdLine
+from sgdphase.diagnose.fitted.slopes import LocalSlopes
+from sgdphase.diagnose.learner import Trial
 from sgdphase.diagram import phase_diagram, plane_from_table
 from sgdphase.errors import InputError
 
@@ -41,6 +41,8 @@ SURFACES = {
     "B* below 1": {"noise": 2.0**-5},
     "B* above the train size": {"noise": 2.0**10},
     "nothing fitted": {"diverges": 0.0},
+    "small batches not positive": {"dark": 32},
+    "nothing positive": {"dark": 4096},
 }
 
 
@@ -69,13 +71,13 @@ def test_invariants(surface, finish, name, kind):
 
 
 @pytest.mark.parametrize("name", LEARNERS)
-def test_runs_that_fail_at_random_do_not_trap_it(surface, finish, name):
+def test_runs_that_fail_at_random_do_not_trap_it(surface, outcome, finish, name):
     for replica in range(5):
         run = surface(replica=replica)
 
         def unreliable(trial, run=run, replica=replica):
             key = [replica, trial.seed, trial.batch, round(1000 * trial.lr)]
-            return Seen("failed") if np.random.default_rng(key).random() < 0.3 else run(trial)
+            return outcome("failed") if np.random.default_rng(key).random() < 0.3 else run(trial)
 
         finish(LEARNERS[name](), unreliable)
 
@@ -134,7 +136,7 @@ def test_replicas_by_need(surface, finish):
     many = CriticalBatch(2.0**6, 4096, tolerance=0.1)
     for learner in (few, many):
         finish(learner, surface(cell=0.3))
-    seeds = [max(t.seed for t in learner.told.runs) + 1 for learner in (few, many)]
+    seeds = [max(t.seed for t in learner.observations.runs) + 1 for learner in (few, many)]
     assert seeds[0] < seeds[1] == 12
 
 
@@ -155,11 +157,14 @@ def test_the_hint_saves_runs(surface, finish):
     assert asked[True] < asked[False]
 
 
-def test_the_hint_is_no_part_of_the_answer(surface, finish):
+def test_the_hint_is_no_part_of_the_answer(surface, outcome, finish):
     """A first step that is told wrongly in the runs of the row changes nothing."""
     learner, misled = CriticalBatch(2.0**6, 4096), CriticalBatch(2.0**6, 4096)
     finish(learner, surface())
-    finish(misled, lambda trial: Seen("fitted", surface()(trial).value, 1e-6))
+    finish(
+        misled,
+        lambda t: outcome(alignment=surface()(t).alignment, first_step_alignment=1e-6),
+    )
     assert misled.answer() == learner.answer()
 
 
@@ -188,8 +193,17 @@ def test_bounds_and_reasons(surface, finish):
     low = answer(diverges=0.5)
     assert low.critical_batch is None and low.lr is None
     assert "no first-step-dominated regime" in low.notes[0]
+    assert "runs from lr 1 up are of no use" in low.notes[0] and "diverged" in low.notes[0]
     nothing = answer(diverges=0.0)
-    assert nothing.lr is None and "were fitted" in nothing.notes[0]
+    # lr = 4, 1, ... down to 4/1024.
+    assert nothing.lr is None and "can be compared: 6 of 6 runs diverged" in nothing.notes[0]
+    dark = answer(dark=2049)
+    assert dark.lr is None
+    assert "6 of 6 runs have an alignment that is not positive (down to -0.1)" in dark.notes[0]
+    # B* = 64: noise would dominate at batches that are not positive here.
+    half_dark = answer(dark=128)
+    assert half_dark.critical_batch is None and half_dark.too_noisy
+    assert "have an alignment that is not positive" in half_dark.notes[0]
     # T = lr/batch up to 1/4 at the row's lr of 4: batches from 16 on, a fourth of B*.
     hot = answer(hot=0.25)
     assert hot.critical_batch.low <= 64 <= hot.critical_batch.high
@@ -200,12 +214,12 @@ def test_bounds_and_reasons(surface, finish):
     assert unasked.critical_batch is None and "has not ended" in unasked.notes[0]
 
 
-def test_no_two_laws_no_boundary(finish):
+def test_no_two_laws_no_boundary(outcome, finish):
     """`m ~ lr batch^-1/3`, which has neither side."""
 
     def run(trial):
         seed = math.exp(0.5 * math.cos(trial.seed))
-        return Seen("fitted", seed * trial.lr * trial.batch ** (-1 / 3))
+        return outcome(alignment=seed * trial.lr * trial.batch ** (-1 / 3))
 
     learner = CriticalBatch(4.0, 2048)
     finish(learner, run)
@@ -220,11 +234,13 @@ def test_the_line_where_it_cannot_be_seen(surface, finish):
         return learner.answer()
 
     cut = notes(budget=60.0)  # the plateau is below lr = 1/8 at batch 16
-    assert cut.points == () and "larger budget" in cut.notes[0]
+    assert cut.points == ()
+    assert "cannot be fitted: 1 of 1 run ends at training error 20 %" in cut.notes[0]
     capped = notes(lr=0.25, diverges=1.0)
-    assert [p.batch for p in capped.points] == [16] and "the line ends" in capped.notes[0]
+    assert [p.batch for p in capped.points] == [16]
+    assert "diverged: there the line ends" in capped.notes[0]
     nowhere = notes(gd=1e-9)
-    assert nowhere.points == () and "it is lower" in nowhere.notes[0]
+    assert nowhere.points == () and "still falls with lr" in nowhere.notes[0]
 
 
 @cache
@@ -232,10 +248,10 @@ def _grid(task, seeds):
     lrs = [2.0**k for k in range(-6, 11)]
     batches = [2**k for k in range(int(math.log2(task.train_size)) + 1)]
     trials = [Trial(lr, batch, seed) for seed in range(seeds) for lr in lrs for batch in batches]
-    seen = [task(trial) for trial in trials]
+    outcomes = [task(trial) for trial in trials]
     columns = {name: [getattr(t, name) for t in trials] for name in ("lr", "batch", "seed")}
-    columns["status"] = [s.status for s in seen]
-    columns["alignment"] = [s.value for s in seen]
+    columns["status"] = [outcome.status for outcome in outcomes]
+    columns["alignment"] = [outcome.alignment for outcome in outcomes]
     return phase_diagram(plane_from_table(columns)), len(lrs) * len(batches)
 
 

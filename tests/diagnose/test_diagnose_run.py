@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 import random
 import re
+import sys
 import time
+from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +15,12 @@ import numpy as np
 import pytest
 
 import sgdphase as sp
-from sgdphase.diagnose.brought import brought
-from sgdphase.diagnose.learner import Trial
+from sgdphase.diagnose import runner
+from sgdphase.diagnose.fitted import FittedDiagnosis, sizes
+from sgdphase.diagnose.fitted.schedule import Schedule
 from sgdphase.errors import InputError, UserError
+from sgdphase.own import user_training
+from sgdphase.sweep.workers import InProcess
 
 LAW = '''
 import math
@@ -40,9 +45,9 @@ def law(tmp_path: Path) -> Path:
     return path
 
 
-def diagnosed(path: Path, **options: Any) -> sp.Diagnosis:
+def diagnosed(*what: Any, **options: Any) -> FittedDiagnosis:
     given: dict[str, Any] = {"lr": 8.0, "batch": 8, "train_sizes": SIZES, "workers": 0}
-    return sp.diagnose(path, **(given | options))
+    return sp.diagnose_until_fitted(*what, say=lambda line: None, **(given | options))
 
 
 @pytest.mark.parametrize(
@@ -115,7 +120,7 @@ def test_a_budget_that_is_spent_and_the_same_call_again(law: Path, tmp_path: Pat
     cut = diagnosed(law, store=store, budget=0.5)
     assert time.monotonic() - started < 5
     assert 0 < cut.trainings < 40
-    assert any("budget was spent" in line for line in cut.unknown)
+    assert "the same command goes on from here" in cut.unknown[0]
     assert cut.scaling is None and cut.constant_temperature.kind == "unknown"
     whole = diagnosed(law, store=store)
     assert _without_seconds(whole) == _without_seconds(diagnosed(law))
@@ -124,10 +129,130 @@ def test_a_budget_that_is_spent_and_the_same_call_again(law: Path, tmp_path: Pat
 def test_no_training_within_the_budget(tmp_path: Path) -> None:
     path = tmp_path / "slow.py"
     path.write_text("import time\ndef train(**given):\n    time.sleep(60)\n")
-    found = sp.diagnose(path, lr=1.0, batch=8, train_sizes=[64], workers=1, budget=3.0)
+    found = diagnosed(path, train_sizes=[64], workers=1, budget=3.0, store=tmp_path / "s.sqlite")
     assert found.trainings == 0 and found.regime == "unclear"
     assert "not one training" in found.unknown[0]
     assert found.as_dict()["critical_batch"] is None
+
+
+def test_a_call_that_ends_late_but_whole_has_nothing_left(
+    law: Path, tmp_path: Path, monkeypatch: Any
+) -> None:
+    """All runs are in the store: the answer is whole, although the budget is spent."""
+    store = tmp_path / "runs.sqlite"
+    whole = diagnosed(law, store=store)
+    monkeypatch.setattr(runner.Runner, "is_over", True)
+    again = diagnosed(law, store=store)
+    assert _without_seconds(again) == _without_seconds(whole)
+
+
+def test_many_seeds(law: Path) -> None:
+    found = diagnosed(law, train_sizes=[256], seeds=13)
+    assert found.regime == "noise-dominated"
+    assert {run.training.seed for run in found.runs} == set(range(13))
+
+
+def test_data_that_cannot_be_fitted_are_named_as_such(monkeypatch: Any) -> None:
+    """Labels are coins: a line through 4 dimensions cannot have 64 of them right."""
+    torch = pytest.importorskip("torch")
+    monkeypatch.setattr(sys.modules["sgdphase.own.user_training"], "_EPOCHS", 8)
+    rng = np.random.default_rng(0)
+    x, y = rng.standard_normal((320, 4)), rng.integers(0, 2, 320)
+    found = diagnosed(lambda: torch.nn.Linear(4, 1), (x, y), lr=0.5, seeds=2, train_sizes=[64])
+    said = r"cannot be fitted: (\d+) of (\d+) runs end at training error about \d+ %"
+    at_point, all_runs = (re.search(said, text) for text in (found.reason, found.warnings[-1]))
+    assert at_point and at_point.groups() == ("2", "2")
+    assert all_runs and all_runs.groups() == (str(found.trainings),) * 2
+    assert found.regime == "missing" and found.critical_batch is None
+
+
+def test_alignments_that_are_not_positive_are_the_reason(law: Path) -> None:
+    law.write_text(LAW.replace('"alignment": max', '"alignment": -max'))
+    found = diagnosed(law, train_sizes=[256])
+    said = " runs have an alignment that is not positive"
+    assert found.regime == "unclear" and said in found.reason
+    assert f"left out: {found.trainings} of {found.trainings}{said}" in found.warnings[-1]
+    assert "noisy" not in str(found)
+
+
+def test_what_is_measured_at_a_larger_size_is_not_withheld(law: Path, monkeypatch: Any) -> None:
+    """The budget ends with the regime at the second size: it is given, with B* there."""
+    learn = runner.Runner.learn
+
+    def until_line(self: Any, learner: Any, train_size: int, doing: str) -> bool:
+        if type(learner).__name__ == "GdLine" and train_size == 1024:
+            self.deadline = 0.0
+        return learn(self, learner, train_size, doing)
+
+    monkeypatch.setattr(runner.Runner, "learn", until_line)
+    monkeypatch.setattr(Schedule, "sizes", lambda self: ([256], [1024, 4096]))
+    found = diagnosed(law, train_sizes=[256, 1024, 4096])
+    assert found.measured_at == 1024 and found.regime == "noise-dominated"
+    assert [size.train_size for size in found.sizes] == [256, 1024]
+    assert found.sizes[-1].critical_batch is not None
+    assert "the GD line at 1024 points: the budget was spent" in found.unknown
+    # That of the smaller size still says where the first-step line is.
+    assert found.gd_line == () and found.scaling is not None
+
+
+def test_a_size_that_does_not_fit_into_the_budget_is_named(law: Path, monkeypatch: Any) -> None:
+    monkeypatch.setattr(Schedule, "sizes", lambda self: ([256], [1024, 4096]))
+    monkeypatch.setattr(sizes, "_LEAST", 3600.0)  # seconds of a training
+    found = diagnosed(law)
+    assert found.measured_at == 256
+    said = "the regime of your training at 1024 points: B* there takes about 1 d 6 h, and "
+    assert any(line.startswith(said) for line in found.unknown)
+
+
+class Hanging(InProcess):
+    """Never ends the training of seed 1 at lr 4 and batch 8, and counts how often it is given."""
+
+    given = 0
+
+    def submit(self, fn: Any, /, *args: Any, **options: Any) -> Future[Any]:
+        ((_, training),) = args[0]
+        if (training.lr, training.batch, training.seed) == (4.0, 8, 1):
+            Hanging.given += 1
+            return Future()
+        return super().submit(fn, *args, **options)
+
+
+def test_it_says_that_the_same_command_goes_on_only_where_it_does(
+    law: Path, tmp_path: Path
+) -> None:
+    # At lr 4 the second training takes all of the budget, and would the next time.
+    stuck = diagnosed(law, lr=4.0, workers=Hanging, store=tmp_path / "s.sqlite", budget=0.5)
+    assert stuck.trainings == 1
+    assert "a single training may take all of it: it takes a larger one" in stuck.unknown[0]
+    # At lr 8 the budget ends after others, but nothing is kept.
+    cut = diagnosed(law, workers=Hanging, budget=0.5)
+    assert cut.trainings > 1 and cut.unknown[0].startswith("the budget was spent")
+    for found in (stuck, cut):
+        assert "the same command goes on" not in " ".join(found.unknown)
+
+
+def test_a_training_that_is_given_up_is_not_run_again(
+    law: Path, tmp_path: Path, monkeypatch: Any
+) -> None:
+    """It is waited for in full, once, and those behind it in the queue are not blamed."""
+    monkeypatch.setattr(runner, "_SHORTEST_PATIENCE", 0.5)
+    options: dict[str, Any] = {
+        "train_sizes": [256], "seeds": 2, "workers": Hanging, "store": tmp_path / "s.sqlite",
+    }  # fmt: skip
+    first = diagnosed(law, **options)
+    (late,) = [run for run in first.runs if run.outcome.status == "budget"]
+    assert (late.training.lr, late.training.batch, late.training.seed) == (4.0, 8, 1)
+    # Not ten times as long, for the ten that were asked for together.
+    assert 0.5 <= late.seconds < 2.5
+    assert f"left out: 1 of {first.trainings} runs was given up after " in first.warnings[-1]
+    assert "at lr 4 and batch 8, 1 of 2 runs was given up" in " ".join(first.unknown)
+    given = Hanging.given
+    again = diagnosed(law, **options)
+    assert Hanging.given == given and _without_seconds(again) == _without_seconds(first)
+    # A call that waits twice as long tries again.
+    monkeypatch.setattr(runner, "_SHORTEST_PATIENCE", 2 * late.seconds)
+    diagnosed(law, **options)
+    assert Hanging.given > given
 
 
 def test_an_error_of_the_users_in_the_middle(law: Path) -> None:
@@ -147,9 +272,8 @@ def test_bad_input_is_said_in_one_line(law: Path, tmp_path: Path) -> None:
         ({"lr": -1.0}, "lr = -1.0: must be"),
         ({"seeds": 1}, "seeds = 1: must be an integer of at least 2"),
         ({"budget": 0.0}, "budget = '0.0': must be a time such as 90s, 10m or 2h"),
-        ({"sampler": "all"}, "sampler = 'all': must be fresh or epoch"),
+        ({"sampler": "all"}, "sampler = all: law.py trains by itself"),
         ({"loss": "cross-entropy"}, "loss = cross-entropy: law.py trains by itself"),
-        ({"loss": "mse"}, "loss = 'mse': must be hinge or cross-entropy"),
     ]:
         with pytest.raises(InputError, match=re.escape(said)) as caught:
             diagnosed(law, **options)
@@ -161,7 +285,7 @@ def test_bad_input_is_said_in_one_line(law: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="cannot be read"):
         diagnosed(tmp_path / "none.py")
     with pytest.raises(InputError, match="nothing to diagnose"):
-        sp.diagnose(lr=1.0, batch=1)
+        diagnosed()
 
 
 def test_more_in_the_store_never_gives_less(law: Path, tmp_path: Path) -> None:
@@ -174,15 +298,21 @@ def test_more_in_the_store_never_gives_less(law: Path, tmp_path: Path) -> None:
         "def data():\n    x = np.random.default_rng(0).standard_normal((320, 4))\n"
         "    return x, x[:, 0] > 0\n"
     )
-    own, store = brought(path), tmp_path / "s.sqlite"
-    around = [Trial(lr, 4, seed) for lr in (0.01, 0.02, 0.04) for seed in (0, 1)]
-    sp.sweep([own.training(trial, 256) for trial in around], store, workers=0)
-    again = sp.diagnose(path, lr=0.02, batch=4, workers=0, store=store, budget=0.5)
+    user, store = user_training(path, until_fitted=True), tmp_path / "s.sqlite"
+    around = [
+        user.training(lr=lr, batch=4, seed=seed, train_size=256)
+        for lr in (0.01, 0.02, 0.04)
+        for seed in (0, 1)
+    ]
+    sp.sweep(around, store, workers=0)
+    again = diagnosed(path, lr=0.02, batch=4, train_sizes=None, store=store, budget=0.5)
     assert again.measured_at == 256
 
 
 def test_an_answer_prints_itself(law: Path) -> None:
-    assert str(diagnosed(law, train_sizes=[256])).startswith("Regime: noise-dominated")
+    lines = str(diagnosed(law, train_sizes=[256])).splitlines()
+    assert lines[0].startswith("Trained by train() of law.py, which is to end when every point")
+    assert lines[1].startswith("Regime: noise-dominated")
 
 
 def test_a_model_is_known_by_more_than_its_text(tmp_path: Path) -> None:
@@ -195,8 +325,8 @@ def test_a_model_is_known_by_more_than_its_text(tmp_path: Path) -> None:
                                    torch.nn.Linear(width["hidden"], 2))  # fmt: skip
 
     def asked() -> set[str]:
-        found = sp.diagnose(model, (x, x[:, 0] > 0), lr=0.06, batch=4, seeds=2, budget=0.2,
-                            train_sizes=[32], store=tmp_path / "runs.sqlite")  # fmt: skip
+        found = diagnosed(model, (x, x[:, 0] > 0), lr=0.06, batch=4, seeds=2, budget=0.2,
+                          train_sizes=[32], store=tmp_path / "runs.sqlite")  # fmt: skip
         return {run.training.key for run in found.runs}
 
     narrow = asked()
@@ -206,7 +336,7 @@ def test_a_model_is_known_by_more_than_its_text(tmp_path: Path) -> None:
 
 def test_functions_have_no_workers() -> None:
     with pytest.raises(InputError, match="workers: cannot see functions"):
-        sp.diagnose(train=lambda **given: 1.0, lr=1.0, batch=1, train_sizes=[8], workers=2)
+        diagnosed(train=lambda **given: 1.0, train_sizes=[8], workers=2)
 
 
 def test_adaptive_optimisers_and_schedules_are_named(law: Path) -> None:
@@ -215,8 +345,9 @@ def test_adaptive_optimisers_and_schedules_are_named(law: Path) -> None:
     assert "AdamW" in said and "lr_scheduler" in said
 
 
-def test_a_model_and_data_in_python() -> None:
+def test_a_model_and_data_in_python(monkeypatch: Any) -> None:
     torch = pytest.importorskip("torch")
+    monkeypatch.setattr(sys.modules["sgdphase.own.user_training"], "_EPOCHS", 64)
     rng = np.random.default_rng(0)
     x = rng.standard_normal((320, 8))
     y = np.where(x[:, 0] > 0, 7, 3)
@@ -224,16 +355,16 @@ def test_a_model_and_data_in_python() -> None:
                                  torch.nn.Tanh(), torch.nn.Linear(4, 2))  # fmt: skip
     before = [w.detach().clone() for w in module.parameters()]
     states = random.getstate(), np.random.get_state()[1].tolist(), torch.get_rng_state().tolist()
-    found = sp.diagnose(module, (x, y), lr=0.06, batch=4, seeds=2, budget=60.0, train_sizes=[64])
+    found = diagnosed(module, (x, y), lr=0.06, batch=4, seeds=2, budget=60.0, train_sizes=[64])
     after = random.getstate(), np.random.get_state()[1].tolist(), torch.get_rng_state().tolist()
     assert states == after
     assert all(torch.equal(a, b) for a, b in zip(before, module.parameters(), strict=True))
     assert module.training and found.runs
     said = " ".join(found.warnings)
-    assert "Dropout is off" in said and "one model object" in said and "held out" in said
+    assert "Dropout is off" in said and "same weights for every seed" in said and "held out" in said
     assert found.noise_scale["start"] > 0
     assert {run.outcome.status for run in found.runs} <= {"fitted", "budget", "diverged"}
 
 
-def _without_seconds(found: sp.Diagnosis) -> dict[str, Any]:
+def _without_seconds(found: FittedDiagnosis) -> dict[str, Any]:
     return {name: value for name, value in found.as_dict().items() if name != "seconds"}

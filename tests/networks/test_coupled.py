@@ -12,12 +12,15 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from sgdphase.networks import own
+from sgdphase.networks.alignment import alignment, scores
 from sgdphase.networks.batches import batches
 from sgdphase.networks.coupled import CoupledFitting, batch_norms
 from sgdphase.networks.descent import State, _is_dead, descend
+from sgdphase.networks.log import Log, copies
 from sgdphase.networks.losses import LOSSES, margins
-from sgdphase.problems.own import own_functions, user_code
+from sgdphase.own import fitted
+from sgdphase.own.module import fresh
+from sgdphase.own.problem import own_functions, user_code
 from sgdphase.records import Training
 
 DIM = 4
@@ -77,7 +80,7 @@ def test_training_is_a_plain_loop_in_train_mode(fields: dict[str, Any], loss: st
     training = record(48, max_steps=40, loss=loss, margin=1.0, **fields)
     data = training.problem.train_set(48, 0)
     x, y = torch.from_numpy(data.x), torch.from_numpy(data.y)
-    module = own.fresh(training.problem, 0).train()
+    module = fresh(training.problem, 0).train()
     frozen = copy.deepcopy(module)
     optimiser = torch.optim.SGD(
         module.parameters(), training.lr, training.momentum, weight_decay=training.weight_decay
@@ -94,9 +97,9 @@ def test_training_is_a_plain_loop_in_train_mode(fields: dict[str, Any], loss: st
         optimiser.zero_grad()
         value.backward()
         optimiser.step()
-    fitting, _ = own._fittings(training)
+    fitting, _ = fitted._fittings(training)
     assert fitting.coupled
-    descend(fitting, training, State(), own._Unwatched())
+    descend(fitting, training, State(), fitted._Unwatched())
     for ours, theirs in zip(fitting.parameters, module.parameters(), strict=True):
         assert torch.allclose(ours, theirs, rtol=1e-9, atol=1e-11)
 
@@ -161,15 +164,21 @@ def test_what_is_seen_depends_on_the_weights_alone() -> None:
         each.train()(x)
         each.eval()
     with torch.no_grad():
-        by_hand = margins(module(x[:9] - 1) - start(x[:9] - 1), y[:9])
-    assert torch.allclose(of_test, by_hand, rtol=1e-10, atol=1e-12)
+        F = module(x[:9] - 1) - start(x[:9] - 1)
+    assert torch.allclose(of_test, margins(F, y[:9]), rtol=1e-10, atol=1e-12)
+    # So does the alignment, after batches with statistics of their own.
+    log = Log(fitting, test, copies(fitting.parameters), 1.0, trajectory=False)
+    module.train()(x[:2])
+    module.eval()
+    log.look(1)
+    assert log.column("alignment")[0] == pytest.approx(alignment(scores(F, y[:9])), rel=1e-10)
 
 
 @pytest.mark.parametrize(
     "fields", [{}, {"loss": "logistic", "margin": 1.0, "batch": 16, "lr": 0.3}], ids=str
 )
 def test_it_ends_fitted(fields: dict[str, Any]) -> None:
-    outcome = own.train(record(48, **fields))
+    outcome = fitted.train(record(48, **fields))
     assert outcome.status == "fitted" and outcome.unfitted == outcome.train_error == 0.0
     assert outcome.alignment > 0 and outcome.test_error < 0.6
 
@@ -193,4 +202,4 @@ def test_one_last_unfitted_point_is_no_error() -> None:
 
 def test_the_noise_scale_of_few_points_is_a_number() -> None:
     # Groups of two points: one alone has no statistics.
-    assert own.noise_scales(record(40, lr=0.01))["start"] > 0
+    assert fitted.noise_scales(record(40, lr=0.01))["start"] > 0

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from sgdphase.errors import InputError
-from sgdphase.problems import PROBLEMS, CifarAnimals, MnistParity
+from sgdphase.problems import PROBLEMS, CifarAnimals, MnistParity, problem_class
 from sgdphase.problems._formats import read_cifar_batch, read_idx
 from sgdphase.problems._split import permutation
 
@@ -138,7 +138,9 @@ def test_sizes_are_checked_without_files(problem, monkeypatch) -> None:
 
 def test_problems_are_known_by_their_kind() -> None:
     assert set(PROBLEMS) == {"teacher", "mnist-parity", "cifar-animals", "arrays", "own"}
-    assert all(problem.kind == kind for kind, problem in PROBLEMS.items())
+    assert all(problem_class(kind).kind == kind for kind in PROBLEMS)
+    with pytest.raises(InputError, match="problem kind = 'mnist': must be one of teacher, mnist-p"):
+        problem_class("mnist")
     assert MnistParity() == MnistParity() != CifarAnimals()
 
 

@@ -11,13 +11,15 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
-from sgdphase.diagnose.answer import Diagnosis, Limit, Scaling, Size
+from sgdphase.diagnose.fitted.answer import FittedDiagnosis, Limit, Scaling, Size
 from sgdphase.diagram import Estimate, LinePoint, phase_diagram, plane_from_table
 from sgdphase.errors import InputError
 from sgdphase.problems import TeacherTask
 from sgdphase.records import Outcome, Training
-from sgdphase.report import diagnosis_page, store, store_page
+from sgdphase.report import store, store_page
+from sgdphase.report.fitted import fitted_page
 from sgdphase.report.page import Html, page, paragraph, table, write_file
+from sgdphase.report.plane import plane_picture
 from sgdphase.report.store import experiments
 from sgdphase.sweep import Run, Store, table_of
 
@@ -104,7 +106,7 @@ def estimate(value, factor=1.2):
 
 
 SIZES = (128, 256, 512)
-FULL = Diagnosis(
+FULL = FittedDiagnosis(
     lr=1.0,
     batch=8,
     train_size=2048,
@@ -131,7 +133,7 @@ FULL = Diagnosis(
     seconds=812.0,
     settings={"file": "my <b>training</b> & more.py", "momentum": 0.9},
 )
-EMPTY = Diagnosis(
+EMPTY = FittedDiagnosis(
     lr=1.0,
     batch=8,
     train_size=2048,
@@ -162,7 +164,7 @@ def pngs(folder):
 
 def test_a_diagnosis_in_full(tmp_path):
     runs = [run for size in SIZES for run in plane(size=size)]
-    path = diagnosis_page(replace(FULL, runs=tuple(runs)), tmp_path / "new" / "folder")
+    path = fitted_page(replace(FULL, runs=tuple(runs)), tmp_path / "new" / "folder")
     assert path == tmp_path / "new" / "folder" / "diagnosis.html"
     assert pngs(path.parent) == PNGS
     found = read(path)
@@ -200,11 +202,13 @@ def test_a_diagnosis_in_full(tmp_path):
 def test_a_diagnosis_of_nothing(tmp_path):
     (tmp_path / "diagnosis-slopes.png").write_bytes(b"of an earlier one")
     (tmp_path / "mine.png").write_bytes(b"not ours")
-    found = read(diagnosis_page(EMPTY, tmp_path))
+    found = read(fitted_page(EMPTY, tmp_path))
     assert pngs(tmp_path) == {"mine.png"}
     assert "There are no runs." in found.text
     assert "not measured" in found.text
-    assert found.text.count("cannot be told") >= 4
+    rows = {row[0]: row[1:] for row in found.rows if row}
+    for name in ("slope in lr", "slope in batch", "B*", "largest batch at constant lr"):
+        assert rows[name][0] == "unknown"
 
 
 @pytest.mark.parametrize(
@@ -232,20 +236,29 @@ def test_a_diagnosis_of_nothing(tmp_path):
     ],
 )
 def test_a_diagnosis_in_part(tmp_path, changes):
-    read(diagnosis_page(replace(FULL, runs=tuple(plane()[::7]), **changes), tmp_path))
+    read(fitted_page(replace(FULL, runs=tuple(plane()[::7]), **changes), tmp_path))
 
 
 @pytest.mark.parametrize("runs", [[run_at(1.0, 8)], plane(status="diverged")[::7]])
 @pytest.mark.parametrize("diagnosis", [FULL, EMPTY])
 def test_a_diagnosis_from_runs_that_tell_little(tmp_path, diagnosis, runs):
-    read(diagnosis_page(replace(diagnosis, runs=tuple(runs)), tmp_path))
+    read(fitted_page(replace(diagnosis, runs=tuple(runs)), tmp_path))
     assert "diagnosis-plane.png" in pngs(tmp_path)
+
+
+def test_runs_without_an_alignment_are_drawn_and_named():
+    given_up = replace(run_at(8.0, 8), outcome=Outcome("budget", 0, 0.0, {}))
+    runs = [run_at(1.0, 8, value=-0.1), run_at(2.0, 8, status="budget"), given_up]
+    drawn = plane_picture(EMPTY, runs).axes[0].get_legend()
+    assert {entry.get_text() for entry in drawn.get_texts()} >= {
+        "alignment not positive", "not fitted", "given up",
+    }  # fmt: skip
 
 
 def test_a_diagnosis_that_cannot_be_written(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match="cannot be made"):
-        diagnosis_page(EMPTY, tmp_path / "file")
+        fitted_page(EMPTY, tmp_path / "file")
 
 
 def test_a_store(tmp_path):

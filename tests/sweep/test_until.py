@@ -9,7 +9,7 @@ from time import monotonic
 
 import pytest
 
-from sgdphase.problems.own import own_file
+from sgdphase.own.problem import own_file
 from sgdphase.records import Training
 from sgdphase.sweep import Plan, Store, grid, sweep
 from sgdphase.sweep.workers import InProcess, Kept, Processes
@@ -104,6 +104,19 @@ def test_kept_workers_are_usable_after_a_sweep_that_ended_by_time(
     assert summary.left >= 1 and kept._workers is not before
     assert sweep(plan[:1], store, workers=kept, until=monotonic() + 30.0).left == 0
     assert sweep(toy(seeds=3), store, workers=kept).ran == 4
+
+
+def test_a_thread_left_behind_in_a_worker_is_not_waited_for(store: Store, kept: Kept) -> None:
+    path = store.path.with_name("mine.py")
+    path.write_text(
+        "import threading, time\ndef train(lr, batch, train_size, seed):\n"
+        "    threading.Thread(target=time.sleep, args=(60,)).start()\n    return 1.0\n"
+    )
+    plan = [Training(own_file(path), train_size=8, lr=1.0, batch=1, model="function")]
+    assert sweep(plan, store, workers=kept).statuses == {"fitted": 1}
+    start = monotonic()
+    kept.close()
+    assert monotonic() - start < 20.0
 
 
 def test_in_process_workers_can_be_kept_too(store: Store) -> None:

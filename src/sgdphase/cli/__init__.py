@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import sys
+import threading
 from importlib import metadata
 from typing import Annotated, Any
 
 import typer
 
 from sgdphase.cli import data, diagnose, diagram, export, figure, report, runs, sweep, theory, train
+from sgdphase.cli._stop import Commands, Interrupted, end, signals_raised
 from sgdphase.errors import InputError
-from sgdphase.sweep import Stopped, SweepError
+from sgdphase.sweep import SweepError
 
 _COMMANDS = (diagnose, train, sweep, runs, export, diagram, report, figure, theory, data)
 
@@ -22,6 +24,7 @@ def build() -> typer.Typer:
     """The whole application."""
     app = typer.Typer(
         name="sgdphase",
+        cls=Commands,
         no_args_is_help=True,
         invoke_without_command=True,
         add_completion=False,
@@ -48,24 +51,30 @@ def _top(
 
 
 def main() -> None:
-    """Run the application; bad input ends in one line and exit code 2."""
+    """Run the application; bad input ends in one line and exit code 2.
+
+    So does a signal, with 128 and its number.
+    """
+    threads = set(threading.enumerate())
     try:
-        code = build()(standalone_mode=False)
+        with signals_raised():
+            code = build()(standalone_mode=False)
     except (InputError, _UsageError, MemoryError) as error:
-        sys.exit(_complain(error))
+        end(_complain(error), threads)
     except SweepError as error:
         _complain(error)
-        sys.exit(1)
-    except Stopped as stopped:
-        print("sgdphase: stopped; what is done is kept, the same command resumes", file=sys.stderr)
-        sys.exit(128 + stopped.signum)
-    except (KeyboardInterrupt, typer.Abort):
+        end(1, threads)
+    except Interrupted as stopped:
+        kept = "; every training that ended is in the store" if stopped.kept else ""
+        print(f"sgdphase: {stopped}{kept}", file=sys.stderr)
+        end(128 + stopped.signum, threads)
+    except typer.Abort:
         print("sgdphase: stopped", file=sys.stderr)
-        sys.exit(130)
+        end(130, threads)
     except BrokenPipeError:  # the reader of our output has gone
         sys.stderr.close()
-        sys.exit(0)
-    sys.exit(code if isinstance(code, int) else 0)
+        end(0, threads)
+    end(code if isinstance(code, int) else 0, threads)
 
 
 def _complain(error: Exception) -> int:

@@ -1,14 +1,8 @@
-"""Which regime a training of the user's own is in, from few trainings."""
+"""A user's own training: which learning rate goes with another batch, from few trainings."""
 
-from sgdphase.diagnose.answer import Diagnosis, Limit, Scaling, Size
-from sgdphase.diagnose.run import diagnose
-from sgdphase.diagnose.words import answer_lines
+from sgdphase.diagnose.answer import Diagnosis
+from sgdphase.diagnose.fitted.answer import FittedDiagnosis
+from sgdphase.diagnose.run import diagnose, diagnose_until_fitted
+from sgdphase.diagnose.text import answer_text
 
-__all__ = [
-    "Diagnosis",
-    "Limit",
-    "Scaling",
-    "Size",
-    "answer_lines",
-    "diagnose",
-]
+__all__ = ["Diagnosis", "FittedDiagnosis", "answer_text", "diagnose", "diagnose_until_fitted"]

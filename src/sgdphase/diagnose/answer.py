@@ -1,178 +1,127 @@
-"""The answer to "which regime is my training in, and how far may I raise the batch?"."""
+"""The answer to "which learning rate goes with another batch, and from which on is there none?"."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
-from sgdphase.diagram import Estimate, LinePoint, Regime
+from sgdphase.diagram.equivalents import Equivalent, Equivalents
+from sgdphase.diagram.four_regimes import TrainingRegime
 from sgdphase.sweep import Run
 
-__all__ = ["Diagnosis", "Limit", "Scaling", "Size"]
-
-
-@dataclass(frozen=True)
-class Size:
-    """What was found at one train size: `B*`, if it was, and what it rests on."""
-
-    train_size: int
-    critical_batch: Estimate | None
-    trainings: int = 0
-    notes: tuple[str, ...] = ()
-
-    def as_dict(self) -> dict[str, Any]:
-        return {
-            "train_size": self.train_size,
-            "critical_batch": _maybe(self.critical_batch),
-            "trainings": self.trainings,
-            "notes": list(self.notes),
-        }
-
-
-@dataclass(frozen=True)
-class Scaling:
-    """`B* ~ P^exponent`, the `chi = 1/exponent - 1` it implies, and `B*` at larger sizes."""
-
-    exponent: Estimate
-    chi: Estimate
-    extrapolated: Mapping[int, Estimate]
-
-    def as_dict(self) -> dict[str, Any]:
-        exponent = self.exponent.as_dict()
-        return {
-            "exponent": exponent["value"],
-            "low": exponent["low"],
-            "high": exponent["high"],
-            "chi": self.chi.as_dict(),
-            "extrapolated": [
-                {"train_size": size, **found.as_dict()} for size, found in self.extrapolated.items()
-            ],
-        }
-
-
-@dataclass(frozen=True)
-class Limit:
-    """The largest batch that learns the same as the present one, along one way of raising it.
-
-    `up to`: as far as `batch`. `any`: up to the whole set, whose size is `batch`. `none`: every
-    raise changes what is learnt, and `batch` is the present one. `unknown`: it could not be told.
-    """
-
-    kind: Literal["up to", "any", "none", "unknown"]
-    batch: Estimate | None = None
-
-    def as_dict(self) -> dict[str, Any]:
-        empty = {"value": None, "low": None, "high": None}
-        return {"limit": self.kind, **(empty if self.batch is None else self.batch.as_dict())}
+__all__ = ["Diagnosis"]
 
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """What `diagnose` returns; `docs/your-own-model.md` says what each part means.
+    """What `diagnose` returns for a training of epochs; `docs/your-own-model.md` explains it.
 
-    `train_size` is the size that was asked about. `measured_at` is the one that the `regime`, the
-    slopes, the GD line and the first step's share were measured at; it is smaller where trainings
-    at the full size did not fit into the budget. A point in a crossover is `unclear`, and `between`
-    two regimes. `expected` is the regime at `train_size`, and the
-    two limits belong to it. `critical_batch` belongs to the largest of the `sizes` that has one.
-    `unknown` lists what could not be told, with what it would take; `runs` is every run behind it.
+    `table` has the user's own training (`yours`), a row for each other batch, the largest batch
+    that can learn the same, and the rule for the learning rate; it is None if not one training
+    ended. `unknown` lists what is not known and what it takes; `runs` is every run behind it. The
+    table was estimated to take `estimated_seconds` and took `table_seconds`; what is left of the
+    budget goes to open verdicts and larger batches.
     """
 
     lr: float
     batch: int
-    train_size: int
-    measured_at: int
-    regime: Regime
-    between: tuple[Regime, Regime] | None
-    confidence: float | None
-    expected: Regime
-    slopes: Mapping[str, Estimate | None]
-    sizes: tuple[Size, ...]
-    gd_line: tuple[LinePoint, ...]
-    constant_temperature: Limit
-    constant_lr: Limit
-    scaling: Scaling | None
-    first_step_share: Estimate | None
-    noise_scale: Mapping[str, float]
+    epochs: int
+    train_size: int | None
+    metric: str
+    table: Equivalents | None
+    regime: TrainingRegime
     warnings: tuple[str, ...]
     unknown: tuple[str, ...]
-    trainings: int
     seconds: float
     settings: Mapping[str, Any] = field(default_factory=dict)
+    estimated_seconds: float | None = None
+    table_seconds: float | None = None
     runs: tuple[Run, ...] = field(default=(), repr=False)
 
     @property
-    def critical_batch(self) -> Size | None:
-        """The largest size that has a `B*`."""
-        found = [size for size in self.sizes if size.critical_batch is not None]
-        return max(found, key=lambda size: size.train_size) if found else None
-
-    def gd_line_at(self, batch: float) -> float | None:
-        """`lr_c` at a batch: it rises as `T_c batch` below `B*`, to its level at large batch.
-
-        None on a side of `B*` on which it was not measured.
-        """
-        star = next(
-            (s.critical_batch for s in self.sizes if s.train_size == self.measured_at), None
-        )
-        if star is None:
-            return None
-        below = [point.lr / point.batch for point in self.gd_line if point.batch < star.value]
-        above = [point.lr for point in self.gd_line if point.batch >= star.value]
-        if not (below if batch < star.value else above):
-            return None
-        return min([*(slope * batch for slope in below), *above])
+    def trainings(self) -> int:
+        return len(self.runs)
 
     @property
-    def first_step_bound(self) -> Estimate | None:
-        """`batch / share`, above which `B*` cannot lie by much; None if the share may be 0.
+    def equivalents(self) -> tuple[Equivalent, ...]:
+        """The rows of the other batches, by rising batch."""
+        return () if self.table is None else self.table.rows
 
-        In the noise regime the share is `batch / B*`, elsewhere it is less.
-        """
-        share = self.first_step_share
-        if share is None or not share.value > 0 or share.low <= 0:
+    @property
+    def recommended(self) -> Equivalent | None:
+        """The largest batch up to which no row is worse and that is itself the same or better."""
+        best = None
+        for row in self.equivalents:
+            if row.batch < self.batch:
+                continue
+            if row.exists is False:
+                break
+            best = row if row.exists else best
+        return best
+
+    @property
+    def first_none(self) -> Equivalent | None:
+        """The first batch above the recommended one from which on no row is the same."""
+        rows = [row for row in self.equivalents if row.batch > self.batch]
+        none = None
+        for row in reversed(rows):
+            if row.exists is not False:
+                break
+            none = row
+        return none
+
+    def changed_decay(self, row: Equivalent) -> float | None:
+        """How many times as much weight decay acts in all, where that is not about the same."""
+        if not self.settings.get("weight decay") or self.table is None or not row.steps:
             return None
-        return Estimate(*(self.batch / edge for edge in (share.value, share.high, share.low)))
+        ours = self.table.yours
+        ratio = row.lr.value * row.steps / (ours.lr.value * max(ours.steps, 1))
+        return ratio if abs(math.log(ratio)) > math.log(1.1) else None
 
     def __str__(self) -> str:
-        from sgdphase.diagnose.words import answer_lines  # which is made of answers
+        from sgdphase.diagnose.text import answer_text  # which is made of answers
 
-        return "\n".join(answer_lines(self))
+        return answer_text(self)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        from sgdphase.diagnose.html import answer_html
+
+        return answer_html(self)
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON; None where there is no number."""
-        largest = self.critical_batch
-        critical = None
-        if largest is not None and largest.critical_batch is not None:
-            critical = {**largest.critical_batch.as_dict(), "train_size": largest.train_size}
+        table, regime = self.table, self.regime
         return {
-            "lr": self.lr,
-            "batch": self.batch,
-            "train_size": self.train_size,
-            "measured_at": self.measured_at,
-            "regime": self.regime,
-            "between": None if self.between is None else list(self.between),
-            "confidence": self.confidence,
-            "expected_regime": self.expected,
-            "slopes": {name: _maybe(slope) for name, slope in self.slopes.items()},
-            "critical_batch": critical,
-            "sizes": [size.as_dict() for size in self.sizes],
-            "gd_line": [point.as_dict() for point in self.gd_line],
-            "largest_batch": {
-                "constant_temperature": self.constant_temperature.as_dict(),
-                "constant_lr": self.constant_lr.as_dict(),
+            "yours": {
+                "lr": self.lr,
+                "batch": self.batch,
+                "epochs": self.epochs,
+                "steps": None if table is None else table.yours.steps or None,
+                "seeds": 0 if table is None else table.yours.seeds,
+                "metrics": {}
+                if table is None
+                else {name: value.as_dict() for name, value in table.yours.metrics.items()},
             },
-            "scaling": None if self.scaling is None else self.scaling.as_dict(),
-            "first_step_share": _maybe(self.first_step_share),
-            "noise_scale": dict(self.noise_scale),
+            "metric": self.metric,
+            "tolerance": None if table is None else table.tolerance,
+            "equivalents": [row.as_dict() for row in self.equivalents],
+            "largest_batch": None
+            if table is None or table.largest_batch is None
+            else table.largest_batch.as_dict(),
+            "rule": None if table is None or table.rule is None else table.rule.as_dict(),
+            "regime": regime.name,
+            "between": None if regime.between is None else list(regime.between),
+            "confidence": regime.confidence,
+            "slopes": None if regime.slopes is None else regime.slopes.as_dict(),
             "warnings": list(self.warnings),
             "unknown": list(self.unknown),
             "trainings": self.trainings,
             "seconds": self.seconds,
-            "settings": dict(self.settings),
+            "estimated_seconds": self.estimated_seconds,
+            "table_seconds": self.table_seconds,
+            "settings": {"train size": self.train_size, **self.settings},
         }
-
-
-def _maybe(estimate: Estimate | None) -> dict[str, float | None] | None:
-    return None if estimate is None else estimate.as_dict()

@@ -7,34 +7,22 @@ where it was.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Protocol
 
-from sgdphase.records import Status
+from sgdphase.records import Outcome
 
-__all__ = ["Learner", "Seen", "Trial"]
+__all__ = ["Learner", "Trial"]
 
 
 @dataclass(frozen=True, order=True)
 class Trial:
-    """A run that is wanted, at a fixed train size: its learning rate, batch and seed."""
+    """A run that is wanted, at a fixed train size; without epochs it ends when all is fitted."""
 
     lr: float
     batch: int
     seed: int
-
-
-@dataclass(frozen=True)
-class Seen:
-    """What came out of a run: its alignment, and that after the first step if it was recorded.
-
-    Only a fitted run has a value; the others have NaN.
-    """
-
-    status: Status
-    value: float = math.nan
-    first_step: float = math.nan
+    epochs: int | None = None
 
 
 class Learner(Protocol):
@@ -44,6 +32,6 @@ class Learner(Protocol):
         """The runs that it wants next, most telling first; none if it is done."""
         ...
 
-    def tell(self, trial: Trial, seen: Seen) -> None:
+    def tell(self, trial: Trial, outcome: Outcome) -> None:
         """What came out of a run, asked for or not."""
         ...

@@ -1,225 +1,334 @@
-"""The user's question: which learner asks what, at which size, in what order.
+"""For each batch: which learning rate learns the same, and from which batch on is there none?
 
-First `B*` at the smaller sizes, each telling the next where to look; then, at the largest size that
-fits into the budget, the regime, `B*`, and last the GD line, whose trainings are the longest.
+The user's training is timed first, at its own batch and at a large one, and the effort that fits
+the budget follows. Then its own runs, the rows by rising batch, and what tells the regime; while
+the budget lasts, more seeds where a verdict is open, and larger batches.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from time import monotonic
-from typing import Any
 
-from sgdphase.diagnose.answer import Diagnosis, Size
-from sgdphase.diagnose.boundary import Critical, CriticalBatch
-from sgdphase.diagnose.first_step import first_step_share
-from sgdphase.diagnose.gd_line import GdLine
-from sgdphase.diagnose.growth import growth
+from sgdphase.diagnose.answer import Diagnosis
+from sgdphase.diagnose.batch_search import (
+    Neighbours,
+    Point,
+    Reference,
+    Refinement,
+    RowSearch,
+    training_runs,
+)
+from sgdphase.diagnose.cost import (
+    EFFORTS,
+    Effort,
+    TrainingTime,
+    affordable,
+    seconds_of,
+    trainings_of,
+)
 from sgdphase.diagnose.learner import Trial
-from sgdphase.diagnose.limits import carried, limits, regime_at
-from sgdphase.diagnose.schedule import Schedule
-from sgdphase.diagnose.session import Session
-from sgdphase.diagnose.slopes import Local, LocalSlopes
-from sgdphase.diagnose.words import shown
-from sgdphase.diagram import Estimate, LinePoint
-from sgdphase.sweep import Run
+from sgdphase.diagnose.metrics import deciding_metric
+from sgdphase.diagnose.observations import Search, Searcher
+from sgdphase.diagnose.runner import Runner
+from sgdphase.diagnose.text import listed, row_cells, warnings_of
+from sgdphase.diagnose.unknown import open_verdicts, own_failures
+from sgdphase.diagram.comparison import Comparison, Setting, went_up
+from sgdphase.diagram.equivalents import Equivalent, equivalents
+from sgdphase.diagram.four_regimes import TrainingRegime, neighbour_slopes, training_regime
+from sgdphase.records import Outcome
+from sgdphase.sweep.progress import duration
 
-__all__ = ["Question"]
+__all__ = ["BatchQuestion"]
 
-# Over which the learning rate is divided where small batches are not fitted.
-_ROWS = (1, 16, 256)
-
-
-@dataclass(frozen=True)
-class _Found:
-    """The regime and the GD line at one size, and `B*` at some, which may reach further."""
-
-    measured_at: int
-    local: Local
-    sizes: tuple[Size, ...]
-    line: tuple[LinePoint, ...]
-    unknown: tuple[str, ...]
+REACH = 16  # of the first table: up to so many times the user's batch
+FURTHEST = 1024  # of all that follows
+_PLANNED = 0.85  # of the budget, for the first table
+_MINUTE = 60.0
+_EVERY = "every factor of two, with five seeds or more"
 
 
 @dataclass
-class Question:
-    """The user's point, the sizes that there are (all are looked at if they are `fixed`), and
-    what was found on the way: sizes that were measured at, what stays unknown, the noise scales.
+class BatchQuestion:
+    """The user's point, the other batches (None: by factors of two), and what came of them.
+
+    `largest` is the number of training points, or None where it is not known.
     """
 
-    session: Session
-    lr: float
-    batch: int
-    seeds: int
-    ladder: tuple[int, ...]
-    fixed: bool
-    sizes: list[int] = field(default_factory=list)
+    runner: Runner
+    point: Point
+    size: int
+    largest: int | None
+    metric: str | None = None
+    maximize: bool | None = None
+    batches: tuple[int, ...] | None = None
+    seeds: int | None = None
+    estimated: float | None = None
+    table_seconds: float | None = None
+    enough: float | None = None  # seconds that the whole table takes, if there are fewer
+    done: list[int] = field(default_factory=list)
     unknown: list[str] = field(default_factory=list)
-    noise_scale: dict[str, float] = field(default_factory=dict)
-
-    @property
-    def row(self) -> float:
-        """The power of 4 nearest to the learning rate: questions at others share its runs."""
-        return float(4.0 ** round(math.log(self.lr, 4)))
-
-    @property
-    def _schedule(self) -> Schedule:
-        return Schedule(self.session, self.lr, self.batch, self.ladder, self.fixed)
-
-    @property
-    def _common(self) -> dict[str, Any]:
-        """What every learner is told of the trainings."""
-        return {"smallest_batch": self.session.brought.smallest_batch, "seeds": self.seeds}
 
     def answered(self, started: float) -> Diagnosis:
-        session, own = self.session, self.session.brought
-        full = own.train_size or self.ladder[-1]
-        found = self._found()
-        largest, local = found.measured_at, found.local
-        known = {s.train_size for s in found.sizes if s.critical_batch is not None}
-        scaling = growth(found.sizes, sorted({full, 10 * full} - known))
-        unknown = list(found.unknown)
-        if scaling is None:
-            unknown.append("how B* grows with the data: it takes B* at two train sizes")
-        if session.is_over:
-            unknown.insert(0, self._schedule.what_it_takes(self.sizes))
-        at_full = found.sizes[-1].critical_batch
-        if full not in known:
-            at_full = None if scaling is None else scaling.extrapolated[full]
-        expected, regimes, line = local.regime, local.between, found.line
-        if largest < full:
-            line = carried(found.line, at_full)
-            expected = regime_at(local.regime, self.lr, self.batch, at_full, line)
-            regimes = None
-        temperature, rate = limits(regimes or (expected,), self.lr, self.batch, full, at_full, line)
-        runs = session.used_runs()
-        return Diagnosis(
-            lr=self.lr,
-            batch=self.batch,
-            train_size=full,
-            measured_at=largest,
-            regime=local.regime,
-            between=local.between,
-            confidence=local.confidence,
-            expected=expected,
-            slopes={"lr": local.lr, "batch": local.batch},
-            sizes=tuple(replace(s, trainings=len(session.used[s.train_size])) for s in found.sizes),
-            gd_line=found.line,
-            constant_temperature=temperature,
-            constant_lr=rate,
-            scaling=scaling,
-            first_step_share=first_step_share(self._runs_here(largest)),
-            noise_scale=self.noise_scale,
-            warnings=own.warnings,
-            unknown=tuple(dict.fromkeys(unknown)),
-            trainings=len(runs),
-            seconds=monotonic() - started,
-            settings=own.settings(),
-            runs=runs,
-        )
+        time = self._timed()
+        if time is not None:
+            effort, wanted = self._planned(time, started)
+            self.point = replace(self.point, seeds=effort.seeds, scouts=effort.scouts)
+            complete = self._learn(Reference(self.point), "your own training")
+            complete = complete and self._rows(wanted)
+            complete = complete and self._learn(
+                Neighbours(self.point, self.largest or 2 * self.point.batch), "the regime"
+            )
+            if complete:
+                self.table_seconds = monotonic() - started
+                self._go_on()
+            else:
+                self.unknown += self._left_out(wanted, time)
+        return self._diagnosis(started)
 
-    def _found(self) -> _Found:
-        """At the sizes that were planned, and at larger ones while there is time.
+    # Before it starts
 
-        The cheap sizes come first: whatever happens, they are known, and tell where to look.
+    def _timed(self) -> TrainingTime | None:
+        """From two trainings, after one in each worker that also loads the data; None if it is
+        over, or if the user's own training diverges.
         """
-        self.sizes, further = self._schedule.sizes()
-        *smaller, largest = self.sizes
-        sizes: list[Size] = []
-        for size in smaller:
-            sizes.append(self._critical_batch(size, sizes))
-        local = self._local(largest)
-        self.noise_scale = self._noise_scale(largest)
-        sizes.append(self._critical_batch(largest, sizes))
-        line = self._gd_line(largest, sizes[-1].critical_batch)
-        found = _Found(largest, local, tuple(sizes), line, tuple(self.unknown))
-        for size in further:
-            if not self._schedule.fits(size, self.sizes[-1]):
-                break
-            found = self._further(found, size)
+        runner, point = self.runner, self.point
+        runner.report("training yours once, to see how long it takes")
+        first = tuple(Trial(point.lr, point.batch, seed, point.epochs) for seed in (0, 1))
+        if not self._learn(_Some(first), "your own training"):
+            self.unknown.append("everything: not one training ended within the budget")
+            return None
+        outcomes = [runner.runs[self.size][trial].outcome for trial in first]
+        ended = [
+            outcome
+            for outcome in outcomes
+            if outcome.status == "finished" and not went_up(outcome.observables)
+        ]
+        if len(ended) < len(outcomes):
+            return None
+        name, maximize = deciding_metric(ended[0].observables, self.metric, self.maximize)
+        self.point = replace(point, metric=name, maximize=maximize)
+        large = max(self._wanted(EFFORTS[0]), default=point.batch)
+        index = round(point.exponent * math.log(large / point.batch) / (math.log(2) / 2))
+        second = (
+            Trial(point.lr, point.batch, 2, point.epochs),
+            Trial(point.rate(index), large, 0, point.epochs),
+        )
+        if not self._learn(_Some(second), "your own training"):
+            return TrainingTime(runner.runs[self.size][first[0]].seconds, 0.0)
+        here, there = (runner.runs[self.size][trial] for trial in second)
+        if there.outcome.status != "finished":
+            return TrainingTime(here.seconds, 0.0)
+        return TrainingTime.of(point.batch, here.seconds, large, there.seconds)
+
+    def _planned(self, time: TrainingTime, started: float) -> tuple[Effort, list[int]]:
+        """The effort that fits, and the batches of its rows; said before the work starts."""
+        runner, point = self.runner, self.point
+        parallel = runner.workers.parallel
+        # Workers that would wait for the last seeds train some more of them instead.
+        efforts = tuple(
+            replace(e, seeds=_rounded(e.seeds, parallel), scouts=_rounded(e.scouts, parallel))
+            for e in EFFORTS
+        )
+        if self.seeds is not None:
+            efforts = tuple(
+                replace(e, seeds=self.seeds, scouts=min(e.scouts, self.seeds)) for e in EFFORTS
+            )
+        rows = [self._wanted(effort) for effort in efforts]
+        budget = _PLANNED * max(runner.left, 0.0)
+        effort, seconds, fits = affordable(point.batch, rows, time, parallel, budget, efforts)
+        wanted = self._wanted(effort)
+        here, row = trainings_of(effort)
+        self.estimated = monotonic() - started + seconds
+        count = round(here + row * len(wanted))
+        said = (
+            f"one training takes {_short(time(point.batch))}; to compare with batch "
+            f"{listed(wanted)} takes about {count} trainings and {duration(seconds)}, less what "
+            "the store has; then open verdicts and larger batches, while the budget lasts"
+        )
+        if not fits:
+            part = max(runner.left, 0.0) / max(seconds, 1e-9)
+            said += f"; the budget suffices for about {part:.0%} of that"
+        if effort != efforts[0]:
+            best = affordable(point.batch, rows[:1], time, parallel, math.inf, efforts[:1])
+            self.enough = best[1] / _PLANNED + monotonic() - started
+            said += f"; a budget of {duration(self.enough)} would have {_EVERY}"
+        runner.report(said)
+        return effort, wanted
+
+    def _wanted(self, effort: Effort) -> list[int]:
+        """The other batches of the first table."""
+        mine = self.point.batch
+        if self.batches is not None:
+            return sorted(set(self.batches) - {mine}, key=lambda b: abs(math.log(b / mine)))
+        limit = REACH * mine if self.largest is None else min(REACH * mine, self.largest)
+        found, batch = [], mine * effort.factor
+        while batch <= limit:
+            found.append(batch)
+            batch *= effort.factor
         return found
 
-    def _further(self, found: _Found, size: int) -> _Found:
-        """`B*` at a larger size, and all the rest if there is time; what was complete stands."""
-        self.sizes.append(size)
-        more = self._critical_batch(size, found.sizes)
-        if more.critical_batch is None:
-            return found
-        found = replace(found, sizes=(*found.sizes, more))
-        self.unknown.clear()
-        local = self._local(size)
-        line = self._gd_line(size, more.critical_batch)
-        if self.session.is_over:
-            return found
-        return _Found(size, local, found.sizes, line, tuple(self.unknown))
+    # Runs
 
-    def _local(self, size: int) -> Local:
-        learner = LocalSlopes(self.lr, self.batch, size, **self._common)
-        done = self.session.learn(learner, size, "the regime at your point")
-        local = learner.answer()
-        self._note("the regime at your point", local.notes, done)
-        said: str = {"missing": "not fitted", "unclear": "not clear"}.get(
-            local.regime, local.regime
-        )
-        if local.between is not None:
-            said = f"between {' and '.join(local.between)}"
-        self.session.report(f"your point at {size} points: {said}")
-        return local
+    def _learn(self, learner: Searcher, doing: str) -> bool:
+        return self.runner.learn(learner, self.size, doing)
 
-    def _critical_batch(self, size: int, smaller: Sequence[Size]) -> Size:
-        """`B*` at a size; that of the size below tells where to look."""
-        known = [s.critical_batch.value for s in smaller if s.critical_batch is not None]
-        answer, done = self._critical(size, known[-1] if known else None)
-        here, what = answer.critical_batch, f"B* at {size} points"
-        if here is None:
-            self._note(what, answer.notes, done)
-        else:
-            if not done:
-                self.unknown.append(f"{what} more closely: the budget was spent")
-            self.session.report(f"{what}: {shown(here)}")
-        return Size(size, here, notes=answer.notes)
-
-    def _critical(self, size: int, guess: float | None) -> tuple[Critical, bool]:
-        """In the row of the user's learning rate, or in one below if that is too noisy."""
-        for lower in _ROWS:
-            learner = CriticalBatch(self.row / lower, size, guess=guess, **self._common)
-            done = self.session.learn(learner, size, f"B* at {size} points")
-            answer = learner.answer()
-            if not done or not answer.too_noisy:
+    def _rows(self, wanted: list[int]) -> bool:
+        """Row after row; no further than two that have no lr. False if the budget was spent."""
+        missing = 0
+        for batch in wanted:
+            if not self._row(batch):
+                return False
+            row = self._row_of(batch)
+            missing = missing + 1 if row is not None and row.exists is False else 0
+            if missing == 2 and self.batches is None:
                 break
-        return answer, done
+        return True
 
-    def _gd_line(self, size: int, critical: Estimate | None) -> tuple[LinePoint, ...]:
-        if critical is None:
-            self.unknown.append(f"the GD line at {size} points: it takes B* there")
-            return ()
-        learner = GdLine(self.row, critical.value, size, **self._common)
-        done = self.session.learn(learner, size, "the GD line")
-        answer = learner.answer()
-        self._note("the GD line", answer.notes, done)
-        return answer.points
+    def _row(self, batch: int) -> bool:
+        complete = self._learn(RowSearch(self.point, batch), f"batch {batch}")
+        if complete:
+            self.done.append(batch)
+            row, answer = self._row_of(batch), self._diagnosis(monotonic())
+            if row is not None:
+                texts = (text for text in row_cells(answer, row)[1:] if text)
+                self.runner.report(f"batch {batch}: {', '.join(texts)}")
+        return complete
 
-    def _note(self, what: str, notes: Sequence[str], done: bool) -> None:
-        if not done:
-            self.unknown.append(f"{what}: the budget was spent")
-        else:
-            self.unknown.extend(f"{what}: {note}" for note in notes)
+    def _go_on(self) -> None:
+        """While the budget lasts: seeds where a verdict is open, and larger batches."""
+        while self._learn(Refinement(self.point, tuple(self.done)), "open verdicts"):
+            batch = self._further()
+            if batch is None or not self._row(batch):
+                return
 
-    def _runs_here(self, size: int) -> list[Run]:
-        """Of this question, at the user's point."""
-        here = (self.lr, self.batch)
-        return [
-            self.session.runs[size][trial]
-            for trial in sorted(self.session.used[size])
-            if (trial.lr, trial.batch) == here
-        ]
+    def _further(self) -> int | None:
+        """A batch that was left out below the largest, or twice that.
 
-    def _noise_scale(self, size: int) -> dict[str, float]:
-        if self.session.brought.train_size is None or self.session.is_over:
-            return {}
-        from sgdphase.networks.own import noise_scales
+        None if the last two have no lr that learns the same.
+        """
+        if self.batches is not None or not self.done:
+            return None
+        top = max(self.done)
+        left_out = [batch for batch in self._wanted(EFFORTS[0]) if batch not in self.done]
+        if left_out and left_out[0] < top:
+            return left_out[0]
+        limit = FURTHEST * self.point.batch
+        limit = limit if self.largest is None else min(limit, self.largest)
+        last = [self._row_of(batch) for batch in sorted(self.done)[-2:]]
+        ended = len(last) == 2 and all(row is not None and row.exists is False for row in last)
+        return None if ended or 2 * top > limit else 2 * top
 
-        trial = Trial(self.lr, min(self.batch, size), 0)
-        return noise_scales(self.session.brought.training(trial, size))
+    def _row_of(self, batch: int) -> Equivalent | None:
+        table = self._diagnosis(monotonic()).table
+        return next((row for row in table.rows if row.batch == batch), None) if table else None
+
+    # The answer
+
+    def _outcomes(self) -> dict[Trial, Outcome]:
+        used = self.runner.used.get(self.size, set())
+        return {trial: self.runner.runs[self.size][trial].outcome for trial in used}
+
+    def _diagnosis(self, started: float) -> Diagnosis:
+        point, user = self.point, self.runner.user
+        runs = list(training_runs(self._outcomes()))
+        table = None
+        if point.metric:
+            table = equivalents(
+                runs, lr=point.lr, batch=point.batch, epochs=point.epochs, metric=point.metric,
+                maximize=point.maximize,
+            )  # fmt: skip
+            kept = {*self.done, point.batch}
+            table = table and replace(
+                table, rows=tuple(row for row in table.rows if row.batch in kept)
+            )
+        found = Diagnosis(
+            lr=point.lr,
+            batch=point.batch,
+            epochs=point.epochs,
+            train_size=self.largest,
+            metric=point.metric,
+            table=table,
+            regime=self._regime(),
+            warnings=tuple(user.warnings),
+            unknown=(
+                *own_failures(point.setting, self._outcomes()),
+                *self.unknown,
+                *self._between(),
+            ),
+            seconds=monotonic() - started,
+            settings=user.settings(),
+            estimated_seconds=self.estimated,
+            table_seconds=self.table_seconds,
+            runs=self.runner.used_runs(),
+        )
+        return replace(
+            found,
+            warnings=(*found.warnings, *warnings_of(found)),
+            unknown=(*found.unknown, *open_verdicts(found)),
+        )
+
+    def _regime(self) -> TrainingRegime:
+        point = self.point
+        compared = Comparison(
+            training_runs(self._outcomes()), point.setting, metric=point.metric,
+            maximize=point.maximize,
+        )  # fmt: skip
+        others = [s for s in compared.settings if s.lr == point.lr and s not in compared.unstable]
+        larger = [s for s in others if s.epochs == point.epochs and s.batch == 2 * point.batch]
+        epochs = [s for s in others if s.batch == point.batch and s.epochs != point.epochs]
+        if not larger:
+            return TrainingRegime(None, None, None, why="it takes runs at twice your batch")
+        lower = Setting(point.rate(-2), point.batch, point.epochs)
+        slopes = neighbour_slopes(
+            compared, lower=lower, larger=larger[0], other=epochs[0] if epochs else None
+        )
+        return training_regime(slopes)
+
+    def _between(self) -> Iterator[str]:
+        """Batches of the whole table that a smaller effort passed over."""
+        rest = [b for b in self._wanted(EFFORTS[0]) if b not in self.done and self.done
+                and b < max(self.done)]  # fmt: skip
+        if rest and self.enough is not None:
+            yield (
+                f"batch{'es' * (len(rest) > 1)} {listed(rest)}: a budget of "
+                f"{duration(self.enough)} would have {_EVERY}"
+            )
+
+    def _left_out(self, wanted: list[int], time: TrainingTime) -> Iterator[str]:
+        """What the budget did not suffice for."""
+        rest = [batch for batch in wanted if batch not in self.done]
+        parallel = max(self.runner.workers.parallel, 1)
+        effort = Effort(1, self.point.seeds, self.point.scouts)
+        whole = seconds_of(effort, self.point.batch, wanted, time, parallel)
+        spent = sum(run.seconds for run in self.runner.used_runs()) / parallel
+        what = f"batch{'es' * (len(rest) > 1)} {listed(rest)}" if rest else "the regime"
+        again = "; the same command goes on from here" if self.runner.goes_on else ""
+        more = duration(max(whole - spent, 0.2 * whole, 1.0))
+        yield f"{what}: the budget was spent; it takes about {more} more{again}"
+
+
+@dataclass
+class _Some(Searcher):
+    """Wants some runs, and no more."""
+
+    wanted: tuple[Trial, ...]
+
+    def search(self) -> Search:
+        yield self.wanted
+
+
+def _rounded(seeds: int, parallel: int) -> int:
+    """Up to a multiple of the trainings that run at a time, if these are few.
+
+    >>> _rounded(5, 2), _rounded(3, 4), _rounded(5, 64)
+    (6, 4, 5)
+    """
+    up = -(-seeds // max(parallel, 1)) * max(parallel, 1)
+    return up if up <= seeds + 2 else seeds
+
+
+def _short(seconds: float) -> str:
+    return f"{seconds:.2g} s" if seconds < _MINUTE else duration(seconds)

@@ -10,9 +10,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from sgdphase.networks.alignment import alignment
+from sgdphase.networks.alignment import alignment, scores
 from sgdphase.networks.errors import error, unfitted
-from sgdphase.networks.fitting import Fitting
+from sgdphase.networks.fitting import Fitting, outputs
 from sgdphase.networks.weight_change import weight_change
 
 COLUMNS = ("step", "alignment", "test_error", "weight_change")
@@ -51,11 +51,23 @@ class Log:
 
     def _values(self) -> list[float]:
         z = self.test.margins()
-        values = [alignment(z), error(z), weight_change(self.train.module, self.start)]
+        values = [
+            alignment(self._scores(z)),
+            error(z),
+            weight_change(self.train.module, self.start),
+        ]
         if self.trajectory:
             z = self.train.margins()
             values += [unfitted(z, self.short), error(z)]
         return values
+
+    def _scores(self, margins: Tensor) -> Tensor:
+        """Of the test points: with one output they are the margins."""
+        test = self.test
+        if test.at_start.ndim == 1:
+            return margins
+        # The margins have just set what the module normalises by, if it does.
+        return scores(outputs(test.module, test.x) - test.at_start, test.y)
 
     def column(self, name: str) -> list[float]:
         place = self.names.index(name)

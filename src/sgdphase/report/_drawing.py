@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import io
-import math
 
 import numpy as np
 from matplotlib.figure import Figure
 
-from sgdphase.diagnose.answer import Diagnosis
+from sgdphase.diagnose.fitted.answer import FittedDiagnosis
+from sgdphase.diagnose.fitted.reasons import unusable
 from sgdphase.diagram import Estimate, Regime
 from sgdphase.diagram.style import BLUE, GREEN, ORANGE, save
 from sgdphase.sweep import Run
@@ -29,11 +29,10 @@ def png(figure: Figure) -> bytes:
 
 def alignment_of(run: Run) -> float | None:
     """The alignment of a fitted run, where it has a logarithm."""
-    value = run.outcome.observables.get("alignment", math.nan)
-    return value if run.outcome.status == "fitted" and 0 < value < math.inf else None
+    return None if unusable(run.outcome) else run.outcome.observables["alignment"]
 
 
-def critical_batch_at(diagnosis: Diagnosis, train_size: int) -> Estimate | None:
+def critical_batch_at(diagnosis: FittedDiagnosis, train_size: int) -> Estimate | None:
     """The `B*` that was found at this size."""
     found = [s.critical_batch for s in diagnosis.sizes if s.train_size == train_size]
     return found[0] if found else None

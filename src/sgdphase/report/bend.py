@@ -10,8 +10,8 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
-from sgdphase.diagnose.answer import Diagnosis
-from sgdphase.diagnose.words import digits
+from sgdphase.diagnose.fitted.answer import FittedDiagnosis
+from sgdphase.diagnose.fitted.text import digits
 from sgdphase.diagram import Estimate
 from sgdphase.diagram.style import BLUE, GREEN, GREY, ORANGE, PURPLE, new_figure
 from sgdphase.report._drawing import alignment_of, critical_batch_at, has_interval
@@ -25,7 +25,7 @@ _MOST_PANELS = 6
 Row = tuple[float, dict[int, list[float]]]
 
 
-def batch_picture(diagnosis: Diagnosis, runs: Sequence[Run]) -> Figure | None:
+def batch_picture(diagnosis: FittedDiagnosis, runs: Sequence[Run]) -> Figure | None:
     """Alignment over lr against batch, a panel a size: where it bends from slope -1 to 0 is B*."""
     sizes = sorted({run.training.train_size for run in runs})
     panels = [(size, rows) for size in sizes if (rows := _rows(runs, size))][-_MOST_PANELS:]

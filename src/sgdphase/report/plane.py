@@ -10,8 +10,9 @@ from matplotlib.colors import LogNorm, Normalize
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator
 
-from sgdphase.diagnose.answer import Diagnosis
-from sgdphase.diagnose.words import digits
+from sgdphase.diagnose.fitted.answer import FittedDiagnosis
+from sgdphase.diagnose.fitted.reasons import unusable
+from sgdphase.diagnose.fitted.text import digits
 from sgdphase.diagram import Estimate, Regime
 from sgdphase.diagram.style import GREEN, PURPLE, new_figure
 from sgdphase.report._drawing import (
@@ -27,12 +28,14 @@ __all__ = ["plane_picture"]
 # How runs are drawn that have no alignment to show, and what the legend calls them.
 _MARKS = {
     "diverged": ("x", "diverged"),
-    "budget": ("1", "out of budget"),
+    "budget": ("1", "not fitted"),
+    "given up": ("2", "given up"),
+    "not positive": ("v", "alignment not positive"),
     "failed": ("+", "failed"),
 }
 
 
-def plane_picture(diagnosis: Diagnosis, runs: Sequence[Run]) -> Figure | None:
+def plane_picture(diagnosis: FittedDiagnosis, runs: Sequence[Run]) -> Figure | None:
     """Every run at the size that was measured, the user's point, `B*` and the GD line."""
     here = [run for run in runs if run.training.train_size == diagnosis.measured_at]
     if not here:
@@ -64,7 +67,7 @@ def plane_picture(diagnosis: Diagnosis, runs: Sequence[Run]) -> Figure | None:
 
 
 def _fix_limits(
-    axes: Any, diagnosis: Diagnosis, runs: Sequence[Run], star: Estimate | None
+    axes: Any, diagnosis: FittedDiagnosis, runs: Sequence[Run], star: Estimate | None
 ) -> None:
     """All that is shown, with a strip above and below in which the regimes are named."""
     points = diagnosis.gd_line
@@ -106,13 +109,13 @@ def _dots(axes: Any, runs: Sequence[Run]) -> None:
             zorder=3,
         )
         axes.figure.colorbar(dots, ax=axes, pad=0.02).set_label("alignment")
-    for status, (mark, words) in _MARKS.items():
-        others = [run for run in runs if run.outcome.status == status]
+    for reason, (mark, label) in _MARKS.items():
+        others = [run for run in runs if unusable(run.outcome) == reason]
         if others:
-            axes.plot(*places(others), mark, color="black", ms=6, ls="", zorder=3, label=words)
+            axes.plot(*places(others), mark, color="black", ms=6, ls="", zorder=3, label=label)
 
 
-def _gd_line(axes: Any, diagnosis: Diagnosis) -> None:
+def _gd_line(axes: Any, diagnosis: FittedDiagnosis) -> None:
     """The points that were measured, and the line that the regimes make of them."""
     points = sorted(diagnosis.gd_line, key=lambda point: point.batch)
     x, y, low, high = (
@@ -128,7 +131,7 @@ def _gd_line(axes: Any, diagnosis: Diagnosis) -> None:
     axes.plot(along, np.array(heights, dtype=float), color=GREEN, lw=1.8, zorder=2)
 
 
-def _band(axes: Any, diagnosis: Diagnosis, star: Estimate) -> None:
+def _band(axes: Any, diagnosis: FittedDiagnosis, star: Estimate) -> None:
     """`B*` with its interval, down to the GD line: below that there is nothing for it to divide."""
     (left, right), (bottom, top) = axes.get_xlim(), axes.get_ylim()
     x = np.log2(star.value)
@@ -141,7 +144,7 @@ def _band(axes: Any, diagnosis: Diagnosis, star: Estimate) -> None:
     axes.plot([x, x], [foot, top], color=PURPLE, lw=1.8, zorder=1, label=label)
 
 
-def _names(axes: Any, diagnosis: Diagnosis, star: Estimate | None) -> None:
+def _names(axes: Any, diagnosis: FittedDiagnosis, star: Estimate | None) -> None:
     """The regimes whose place is known, in the strips above and below the runs."""
     (left, right), (bottom, top) = axes.get_xlim(), axes.get_ylim()
     edge = 0.045 * (top - bottom)
@@ -157,7 +160,7 @@ def _name(axes: Any, x: float, y: float, name: Regime, ha: str) -> None:
     axes.text(x, y, name, ha=ha, va="center", color=COLOURS[name], weight="bold", zorder=6)
 
 
-def _arrows(axes: Any, diagnosis: Diagnosis, star: Estimate | None) -> None:
+def _arrows(axes: Any, diagnosis: FittedDiagnosis, star: Estimate | None) -> None:
     """From the user's point to the boundaries, where nothing lies between."""
     x, y = np.log2([diagnosis.batch, diagnosis.lr])
     (left, right), (bottom, top) = axes.get_xlim(), axes.get_ylim()
@@ -181,7 +184,7 @@ def _away(octaves: float, what: str) -> str:
     return f", {abs(octaves):.1f} {'doublings' if octaves > 0 else 'halvings'} of {what} away"
 
 
-def _line_height(diagnosis: Diagnosis, batch: float) -> float | None:
+def _line_height(diagnosis: FittedDiagnosis, batch: float) -> float | None:
     """`log2 lr_c` at a batch; None where the line is not known."""
     lr = diagnosis.gd_line_at(batch)
     return None if lr is None else float(np.log2(lr))

@@ -9,8 +9,8 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
-from sgdphase.diagnose.answer import Diagnosis, Scaling, Size
-from sgdphase.diagnose.words import digits
+from sgdphase.diagnose.fitted.answer import FittedDiagnosis, Scaling, Size
+from sgdphase.diagnose.fitted.text import digits
 from sgdphase.diagram import Estimate
 from sgdphase.diagram.style import BLUE, GREY, ORANGE, new_figure
 from sgdphase.report._drawing import has_interval
@@ -18,7 +18,7 @@ from sgdphase.report._drawing import has_interval
 __all__ = ["scaling_picture"]
 
 
-def scaling_picture(diagnosis: Diagnosis) -> Figure | None:
+def scaling_picture(diagnosis: FittedDiagnosis) -> Figure | None:
     """`B*` against train size, with its power law out to the full set and beyond."""
     sizes = [size for size in diagnosis.sizes if size.critical_batch is not None]
     scaling = diagnosis.scaling

@@ -5,7 +5,7 @@ from __future__ import annotations
 from matplotlib.figure import Figure
 from matplotlib.patches import Circle
 
-from sgdphase.diagnose.answer import Diagnosis
+from sgdphase.diagnose.fitted.answer import FittedDiagnosis
 from sgdphase.diagram import TARGETS
 from sgdphase.diagram.regimes import REACH
 from sgdphase.diagram.style import new_figure
@@ -14,7 +14,7 @@ from sgdphase.report._drawing import COLOURS, has_interval
 __all__ = ["slopes_picture"]
 
 
-def slopes_picture(diagnosis: Diagnosis) -> Figure | None:
+def slopes_picture(diagnosis: FittedDiagnosis) -> Figure | None:
     """The slopes with their intervals among those of the three regimes; None without intervals."""
     x, y = diagnosis.slopes.get("lr"), diagnosis.slopes.get("batch")
     if x is None or y is None or not (has_interval(x) and has_interval(y)):

@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from sgdphase.diagnose.words import digits
+from sgdphase.diagnose.fitted.text import digits
 from sgdphase.diagram import REGIMES, Estimate, PhaseDiagram, phase_diagram, plane_from_table
 from sgdphase.diagram.cells import EXPERIMENT, choose
 from sgdphase.diagram.draw import draw_figure
 from sgdphase.errors import InputError
-from sgdphase.problems import Own
+from sgdphase.own import Own
 from sgdphase.report._drawing import png
 from sgdphase.report.page import (
     Html,
@@ -240,7 +240,7 @@ def _numbers(diagram: PhaseDiagram) -> Html:
 
 
 def _row(name: str, estimate: Estimate | None, meaning: str) -> tuple[str, str, str, str]:
-    value = "cannot be told" if estimate is None else digits(estimate.value, 4)
+    value = "unknown" if estimate is None else digits(estimate.value, 4)
     return (name, value, _interval(estimate), meaning)
 
 

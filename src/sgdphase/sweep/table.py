@@ -18,11 +18,14 @@ Table = Mapping[str, NDArray[Any]]
 PARAMETERS = (
     "model", "depth", "width", "activation", "problem", "train_size", "lr", "batch", "temperature",
     "margin", "loss", "momentum", "weight_decay", "sampler", "dynamics", "seed", "test_size",
+    "epochs", "optimizer", "schedule", "warmup", "beta1", "beta2",
     "max_steps", "max_time", "max_samples", "max_seconds",
 )  # fmt: skip
 _BUDGETS = ("max_steps", "max_time", "max_samples", "max_seconds")
 # What only networks have: no column of a table of perceptrons.
 _OPTIONAL = ("depth", "width", "activation", "dynamics", "max_samples", "max_seconds")
+# What only a user's training of epochs has.
+_EPOCHS = ("epochs", "optimizer", "schedule", "warmup", "beta1", "beta2")
 RESULTS = ("status", "steps", "time", "seconds")
 
 
@@ -37,6 +40,8 @@ def flat(run: Run) -> dict[str, Any]:
             values.update(problem)
         elif name == "temperature":
             values[name] = run.training.temperature
+        elif name in _EPOCHS and run.training.epochs is None:
+            continue
         elif name in plain or name not in _OPTIONAL or run.training.width is not None:
             value = getattr(run.training, name)
             if value is not None or name in _BUDGETS:

@@ -18,8 +18,8 @@ TRAINERS = {
     "perceptron": "sgdphase.perceptron",
     "fc": "sgdphase.networks",
     "mobilenet": "sgdphase.networks",
-    "own": "sgdphase.networks.own",
-    "function": "sgdphase.sweep.function",
+    "own": "sgdphase.own.trainer",
+    "function": "sgdphase.own.function",
 }
 
 # What a training is taken to cost when its module does not say.

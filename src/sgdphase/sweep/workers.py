@@ -11,12 +11,13 @@ from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExec
 from contextlib import contextmanager
 from multiprocessing import get_context, parent_process
 from multiprocessing.connection import wait
+from multiprocessing.util import Finalize
 from typing import Any
 
 from sgdphase.errors import InputError
 
 # Cells are the parallelism; a second thread inside one would only take a core from another.
-_ONE_THREAD = dict.fromkeys(
+_ENVIRONMENT = dict.fromkeys(
     (
         "OMP_NUM_THREADS",
         "OPENBLAS_NUM_THREADS",
@@ -26,6 +27,14 @@ _ONE_THREAD = dict.fromkeys(
     ),
     "1",
 )
+# A worker starts by `python -c`, which would find a `random.py` of the working directory before the
+# standard library's. Not for what the user's code starts there.
+_SAFE_PATH = "PYTHONSAFEPATH"
+_ENVIRONMENT[_SAFE_PATH] = "1"
+# Seconds for what the user's code left behind in a worker.
+_LAST_SECONDS = 2.0
+# Before processes that it left behind are waited for.
+_FIRST = 100
 # Fewer than the deaths that make a training the suspect (runner.py).
 _STARTS = 2
 
@@ -158,7 +167,10 @@ class _Lane:
 
     def __init__(self) -> None:
         self.pool = ProcessPoolExecutor(
-            1, mp_context=get_context("spawn"), initializer=_follow_parent, initargs=(os.getpid(),)
+            1,
+            mp_context=get_context("spawn"),
+            initializer=_start,
+            initargs=(os.getpid(), os.environ.get(_SAFE_PATH)),
         )
         with _as_worker():
             self._ready = self.pool.submit(os.getpid)
@@ -179,7 +191,7 @@ class _Lane:
 
 @contextmanager
 def _as_worker() -> Iterator[None]:
-    """What a process started here inherits: one thread, and no Ctrl-C (its parent sees to that).
+    """What a process started here inherits: one thread, a safe path, and no Ctrl-C.
 
     It does not import the user's script again, as spawned processes do: what workers run is in
     modules, and a script without `if __name__ == "__main__":` would sweep in every worker.
@@ -189,8 +201,8 @@ def _as_worker() -> Iterator[None]:
         name: main.pop(name) for name in ("__file__", "__spec__") if name in main
     }
     main["__spec__"] = None
-    before = {name: os.environ.get(name) for name in _ONE_THREAD}
-    os.environ.update(_ONE_THREAD)
+    before = {name: os.environ.get(name) for name in _ENVIRONMENT}
+    os.environ.update(_ENVIRONMENT)
     masks = hasattr(signal, "pthread_sigmask")
     old = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if masks else set()
     try:
@@ -206,9 +218,24 @@ def _as_worker() -> Iterator[None]:
                 os.environ[name] = value
 
 
-def _follow_parent(pid: int) -> None:
-    """In a worker: ignore Ctrl-C, and die with the parent however it ends."""
+def _start(pid: int, safe_path: str | None) -> None:
+    """In a worker: ignore Ctrl-C, die with the parent, and end when told to."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if safe_path is None:
+        os.environ.pop(_SAFE_PATH, None)
+    Finalize(None, _end_soon, exitpriority=_FIRST)
+    _follow_parent(pid)
+
+
+def _end_soon() -> None:
+    """At the end of a worker: a thread that was left behind must not keep it for long."""
+    timer = threading.Timer(_LAST_SECONDS, os._exit, (0,))
+    timer.daemon = True
+    timer.start()
+
+
+def _follow_parent(pid: int) -> None:
+    """Die with the parent however it ends."""
     try:
         import ctypes
 

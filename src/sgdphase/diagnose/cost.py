@@ -1,0 +1,81 @@
+"""How long the trainings of a table take, and what a budget can buy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+__all__ = ["Effort", "TrainingTime", "affordable", "trainings_of"]
+
+# Learning rates that a row tries on average, besides the one that matches.
+_RATES = 2.5
+# Seconds around a training, however short it is.
+_AROUND = 0.02
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How closely to look: rows by this factor in batch, and so many seeds."""
+
+    factor: int
+    seeds: int
+    scouts: int
+
+
+# From the most generous.
+EFFORTS = (Effort(2, 5, 3), Effort(4, 5, 2), Effort(4, 3, 2), Effort(16, 3, 2), Effort(16, 2, 2))
+
+
+@dataclass(frozen=True)
+class TrainingTime:
+    """Seconds of a training: what its points cost, and what its steps cost.
+
+    `fixed + per_step / batch`, from one training at the user's batch and one at a larger one.
+    """
+
+    fixed: float
+    per_step: float
+
+    @classmethod
+    def of(cls, batch: int, seconds: float, large: int, large_seconds: float) -> TrainingTime:
+        """From two trainings; a larger batch is never taken to cost more."""
+        if large <= batch:
+            return cls(seconds, 0.0)
+        per_step = max(seconds - large_seconds, 0.0) / (1 / batch - 1 / large)
+        return cls(max(seconds - per_step / batch, 0.0), per_step)
+
+    def __call__(self, batch: int) -> float:
+        return self.fixed + self.per_step / batch + _AROUND
+
+
+def trainings_of(effort: Effort) -> tuple[float, float]:
+    """Trainings at the user's own batch, and in each row."""
+    # The user's point, half and twice its lr, half its epochs (which cost half).
+    return effort.seeds + 2.5 * effort.scouts, _RATES * effort.scouts + effort.seeds
+
+
+def seconds_of(
+    effort: Effort, batch: int, batches: Sequence[int], time: TrainingTime, parallel: int
+) -> float:
+    """Of the whole table."""
+    here, row = trainings_of(effort)
+    return (here * time(batch) + row * sum(map(time, batches))) / max(parallel, 1)
+
+
+def affordable(
+    batch: int,
+    rows: Sequence[Sequence[int]],
+    time: TrainingTime,
+    parallel: int,
+    budget: float,
+    efforts: Sequence[Effort] = EFFORTS,
+) -> tuple[Effort, float, bool]:
+    """The most generous effort that fits a budget, its seconds, and whether it does fit.
+
+    `rows` are the batches of each effort.
+    """
+    for effort, batches in zip(efforts, rows, strict=True):
+        seconds = seconds_of(effort, batch, batches, time, parallel)
+        if seconds <= budget:
+            return effort, seconds, True
+    return effort, seconds, False

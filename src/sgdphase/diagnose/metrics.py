@@ -1,0 +1,35 @@
+"""Which metric decides whether two trainings are the same, and which way is better."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from sgdphase.errors import InputError
+
+__all__ = ["deciding_metric"]
+
+# What people report, most telling first.
+_USUAL = (
+    "test_error", "test_mse", "test_loss", "val_error", "val_loss", "test_accuracy",
+    "val_accuracy", "error", "accuracy", "loss",
+)  # fmt: skip
+_HIGHER = re.compile(r"acc|score|auc|f1|r2|bleu|rouge|precision|recall|reward|return|iou|map$")
+
+
+def deciding_metric(
+    metrics: Mapping[str, float], name: str | None = None, maximize: bool | None = None
+) -> tuple[str, bool]:
+    """The metric asked for, or the usual one, and whether more of it is better.
+
+    >>> deciding_metric({"train_loss": 0.1, "val_accuracy": 0.9})
+    ('val_accuracy', True)
+    """
+    if name is not None and name not in metrics:
+        raise InputError(f"metric = '{name}': must be one of {', '.join(metrics)}")
+    if name is None:
+        usual = [known for known in _USUAL if known in metrics]
+        if not usual and len(metrics) > 1:
+            raise InputError(f"which metric decides? give --metric, one of {', '.join(metrics)}")
+        name = usual[0] if usual else next(iter(metrics))
+    return name, bool(_HIGHER.search(name.lower())) if maximize is None else maximize

@@ -1,0 +1,48 @@
+"""What an answer does not know, with the true reason and what it would take."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+from sgdphase.diagnose.answer import Diagnosis
+from sgdphase.diagnose.learner import Trial
+from sgdphase.diagram.comparison import Setting, went_up
+from sgdphase.records import Outcome
+
+__all__ = ["open_verdicts", "own_failures"]
+
+_TOO_MANY = 100  # seeds that nobody would wait for
+
+_FAILURES: dict[str, Callable[[Outcome], bool]] = {
+    "diverged (its loss is not finite)": lambda outcome: outcome.status == "diverged",
+    "ended with a higher loss than it started with": lambda outcome: went_up(outcome.observables),
+    "took far longer than others and was given up": lambda outcome: outcome.status == "budget",
+}
+
+
+def own_failures(yours: Setting, outcomes: Mapping[Trial, Outcome]) -> Iterator[str]:
+    """Runs of the user's own setting that came to nothing."""
+    mine = [
+        outcome
+        for trial, outcome in outcomes.items()
+        if (trial.lr, trial.batch, trial.epochs) == (yours.lr, yours.batch, yours.epochs)
+    ]
+    for what, happened in _FAILURES.items():
+        if count := sum(map(happened, mine)):
+            yield (
+                f"everything: your own training {what} in {count} of {len(mine)} seeds; a lower lr "
+                "may not"
+            )
+
+
+def open_verdicts(found: Diagnosis) -> Iterator[str]:
+    """Rows that cannot tell, and how many seeds they would take."""
+    tolerance = 0.0 if found.table is None else found.table.tolerance
+    for row in found.equivalents:
+        if row.verdict != "cannot tell":
+            continue
+        seeds = row.seeds_needed(tolerance)
+        needed = f"it would take about {max(seeds, row.seeds + 1)}"
+        if not seeds <= _TOO_MANY:
+            needed = "it differs by about as much as the tolerance"
+        yield f"whether batch {row.batch} is the same: {row.seeds} seeds leave it open, {needed}"

@@ -1,0 +1,255 @@
+"""A training as people run it: shuffled epochs, their loss, optimizer and schedule.
+
+Every epoch visits each point once, in a new order, the last short batch included; under BatchNorm a
+last batch of one point is left out, as one point has no statistics. Warm-up and schedule are
+fractions of the training, so that they stretch with it. BatchNorm, dropout and augmentation act as
+in any training; metrics are those of the final weights in evaluation mode, the training loss over
+the whole training set without augmentation.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn import Module, functional
+
+from sgdphase.networks.alignment import alignment, scores
+from sgdphase.networks.batches import BATCHES, NOISE, stream
+from sgdphase.networks.checkpoint import EVERY_SECONDS
+from sgdphase.networks.coupled import batch_norms
+from sgdphase.networks.errors import error
+from sgdphase.networks.fitting import outputs, trained
+from sgdphase.networks.log import copies
+from sgdphase.networks.losses import margins
+from sgdphase.networks.weight_change import weight_change
+from sgdphase.own.module import TRIED, Loaded, Traits, loaded, own_problem, traits
+from sgdphase.records import Outcome, Training
+
+
+def train(training: Training, *, checkpoint: Path | None = None) -> Outcome:
+    """Train for the epochs of the record; `finished`, or `diverged` if a number is not finite."""
+    problem = own_problem(training)
+    with problem.code.guest("model", training.seed):
+        own = loaded(training)
+        augment = problem.code.functions.get("augment")
+        loss = LOSSES[training.loss]
+        start = copies(trained(own.module))
+        initial = float(loss(outputs(own.module, own.x), own.y))
+        state = _State(own.module, _optimizer(own.module, training), checkpoint)
+        state.resume()
+        with problem.code.guest("augment", training.seed):
+            finite = _descend(own, training, state, loss, augment)
+        own.module.eval()
+        return _outcome(own, training, state.steps, start, initial, finite=finite)
+
+
+def look_at(training: Training) -> Traits:
+    """Build the module of a training, try it, and take one step: what is wrong shows here."""
+    problem = own_problem(training)
+    with problem.code.guest("model", training.seed):
+        own = loaded(training)
+        found = traits(own.module, own.x[:TRIED])
+        augment = problem.code.functions.get("augment")
+        x = own.x[: min(max(2, TRIED), len(own.x))]
+        own.module.train()
+        x = x if augment is None else augment(x)
+        torch.autograd.backward(LOSSES[training.loss](own.module(x), own.y[: len(x)]))
+        return found
+
+
+def _cross_entropy(found: Tensor, y: Tensor) -> Tensor:
+    if found.ndim == 1:
+        return functional.softplus(-y * found).mean()
+    return functional.cross_entropy(found, y)
+
+
+LOSSES: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
+    "cross-entropy": _cross_entropy,
+    "hinge": lambda found, y: functional.relu(1 - margins(found, y)).mean(),
+    "mse": functional.mse_loss,
+}
+
+
+def learning_rate(training: Training, step: int, steps: int) -> float:
+    """That of a step, counted from 0, of so many.
+
+    >>> from sgdphase.problems import TeacherTask
+    >>> plain = Training(TeacherTask(dim=2), train_size=8, lr=1.0, batch=2, model="function",
+    ...     epochs=1, schedule="linear", warmup=0.5)
+    >>> [learning_rate(plain, step, 4) for step in range(4)]
+    [0.5, 1.0, 1.0, 0.5]
+    """
+    warmup = round(training.warmup * steps)
+    if step < warmup:
+        return training.lr * (step + 1) / warmup
+    done = (step - warmup) / max(steps - warmup, 1)
+    match training.schedule:
+        case "cosine":
+            return training.lr * 0.5 * (1 + math.cos(math.pi * done))
+        case "linear":
+            return training.lr * (1 - done)
+        case _:
+            return training.lr
+
+
+def steps_per_epoch(points: int, batch: int, *, coupled: bool = False) -> int:
+    """Batches of an epoch; a last one of a single point is left out where points are coupled."""
+    whole, rest = divmod(points, batch)
+    return whole + (rest > (1 if coupled and whole else 0))
+
+
+@dataclass
+class _State:
+    """Where a training stands; saved between epochs, now and then."""
+
+    module: Module
+    optimizer: torch.optim.Optimizer
+    path: Path | None
+    epoch: int = 0
+    steps: int = 0
+
+    def __post_init__(self) -> None:
+        self._saved_at = monotonic()
+
+    def resume(self) -> None:
+        """Go on from a checkpoint, if there is one that is whole."""
+        if self.path is None or not self.path.exists():
+            return
+        try:
+            saved: dict[str, Any] = torch.load(self.path, weights_only=True)
+            self.module.load_state_dict(saved["module"])
+            self.optimizer.load_state_dict(saved["optimizer"])
+        except Exception:  # a damaged file raises many kinds
+            return
+        self.epoch, self.steps = saved["epoch"], saved["steps"]
+
+    def save(self) -> None:
+        """A disk that is full ends no training."""
+        if self.path is None or monotonic() - self._saved_at < EVERY_SECONDS:
+            return
+        new = self.path.with_name(f"{self.path.name}.{os.getpid()}")
+        content = {
+            "module": self.module.state_dict(),
+            "optimizer": self.optimizer.state_dict(),
+            "epoch": self.epoch,
+            "steps": self.steps,
+        }
+        try:
+            torch.save(content, new)
+            new.replace(self.path)
+        except (OSError, RuntimeError):
+            with suppress(OSError):
+                new.unlink()
+        self._saved_at = monotonic()
+
+
+def _optimizer(module: Module, training: Training) -> torch.optim.Optimizer:
+    if training.optimizer == "adamw":
+        return torch.optim.AdamW(
+            trained(module),
+            lr=training.lr,
+            betas=(training.beta1, training.beta2),
+            weight_decay=training.weight_decay,
+        )
+    return torch.optim.SGD(
+        trained(module),
+        lr=training.lr,
+        momentum=training.momentum,
+        weight_decay=training.weight_decay,
+    )
+
+
+def _descend(
+    own: Loaded,
+    training: Training,
+    state: _State,
+    loss: Callable[[Tensor, Tensor], Tensor],
+    augment: Callable[[Tensor], Tensor] | None,
+) -> bool:
+    """Train in place; False if the loss left the range of numbers."""
+    coupled = bool(batch_norms(own.module))
+    epochs = training.epochs or 0
+    total = epochs * steps_per_epoch(len(own.x), training.batch, coupled=coupled)
+    own.module.train()
+    while state.epoch < epochs:
+        # What is drawn (dropout, augmentation) is a function of the seed and the epoch alone.
+        _seed(training.seed, state.epoch)
+        value = torch.zeros(())
+        for points in _batches(training, state.epoch, coupled=coupled):
+            chosen = points.to(own.x.device)
+            x, y = own.x[chosen], own.y[chosen]
+            value = loss(own.module(x if augment is None else augment(x)), y)
+            state.optimizer.zero_grad()
+            torch.autograd.backward(value)
+            for group in state.optimizer.param_groups:
+                group["lr"] = learning_rate(training, state.steps, total)
+            state.optimizer.step()
+            state.steps += 1
+        state.epoch += 1
+        if not bool(torch.isfinite(value.detach())):
+            return False
+        state.save()
+    return True
+
+
+def _batches(training: Training, epoch: int, *, coupled: bool) -> Iterator[Tensor]:
+    order = stream(training.seed, BATCHES, epoch).permutation(training.train_size)
+    for points in torch.split(torch.from_numpy(order), training.batch):
+        if not (coupled and len(points) == 1):
+            yield points
+
+
+def _seed(seed: int, epoch: int) -> None:
+    number = int(stream(seed, NOISE, epoch).integers(2**63))
+    torch.default_generator.manual_seed(number)
+    np.random.seed(number % 2**32)
+
+
+def _outcome(
+    own: Loaded,
+    training: Training,
+    steps: int,
+    start: tuple[Tensor, ...],
+    initial: float,
+    *,
+    finite: bool,
+) -> Outcome:
+    values = _metrics(own, training.loss) | {
+        "weight_change": weight_change(own.module, start),
+        "initial_loss": initial,
+    }
+    finite = finite and all(map(math.isfinite, values.values()))
+    if not finite:
+        values = dict.fromkeys(values, math.nan)
+    time = training.lr * steps
+    return Outcome("finished" if finite else "diverged", steps, time, values)
+
+
+def _metrics(own: Loaded, loss: str) -> dict[str, float]:
+    """Of the weights as they are, in evaluation mode."""
+    found, test = outputs(own.module, own.x), outputs(own.module, own.test_x)
+    train_loss = float(LOSSES[loss](found.double(), _exact(own.y)))
+    test_loss = float(LOSSES[loss](test.double(), _exact(own.test_y)))
+    if loss == "mse":
+        return {"test_mse": test_loss, "train_loss": train_loss}
+    return {
+        "test_error": error(margins(test, own.test_y)),
+        "test_loss": test_loss,
+        "train_error": error(margins(found, own.y)),
+        "train_loss": train_loss,
+        "alignment": alignment(scores(test, own.test_y)),
+    }
+
+
+def _exact(y: Tensor) -> Tensor:
+    return y.double() if y.is_floating_point() else y

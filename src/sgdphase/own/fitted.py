@@ -1,0 +1,80 @@
+"""A training of the user's module until every point is fitted, as in the paper."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import torch
+
+from sgdphase.networks.coupled import CoupledFitting
+from sgdphase.networks.descent import State, descend
+from sgdphase.networks.fitting import Fitting
+from sgdphase.networks.losses import LOSSES
+from sgdphase.networks.noise_scale import noise_scale
+from sgdphase.networks.train import observed
+from sgdphase.own.module import TRIED, Traits, loaded, own_problem, traits
+from sgdphase.records import Outcome, Training
+
+# The noise scale is a side dish: it must not take long.
+_EPOCH_SECONDS = 30.0
+
+
+def train(
+    training: Training, *, trajectory: bool = False, checkpoint: Path | None = None
+) -> Outcome:
+    """Train the module that the user's `model()` gives on the user's data.
+
+    It is trained in evaluation mode, but for BatchNorm: see `traits`.
+    """
+    problem = own_problem(training)
+    with problem.code.guest("model", training.seed):
+        fitting, test = _fittings(training)
+        return observed(fitting, test, training, dict, trajectory=trajectory, checkpoint=checkpoint)
+
+
+def noise_scales(training: Training) -> dict[str, float]:
+    """The gradient noise scale at the `start`, and after one `epoch` of the training."""
+    problem = own_problem(training)
+    with problem.code.guest("model", training.seed):
+        fitting, _ = _fittings(training)
+        start = noise_scale(fitting, training)
+        epoch = replace(training, max_samples=training.train_size, max_seconds=_EPOCH_SECONDS)
+        descend(fitting, epoch, State(), _Unwatched())
+        return {"start": start, "epoch": noise_scale(fitting, training)}
+
+
+def look_at(training: Training) -> Traits:
+    """Build the module of a training, try it, and take one step: what is wrong shows here."""
+    with own_problem(training).code.guest("model", training.seed):
+        fitting, _ = _fittings(training)
+        some = torch.arange(min(2, training.train_size))
+        torch.autograd.grad(
+            fitting.margins_with_gradient(some).sum(), fitting.parameters, materialize_grads=True
+        )
+        return traits(fitting.module, fitting.x[:TRIED])
+
+
+def _fittings(training: Training) -> tuple[Fitting, Fitting]:
+    """The training points and the test points with a fresh module."""
+    own = loaded(training)
+    softness = training.margin if LOSSES[training.loss].soft else 0.0
+    if traits(own.module, own.x[:TRIED]).coupled:
+        fitting = CoupledFitting.of(own.module, own.x, own.y, softness)
+        return fitting, fitting.looking_at(own.module, own.test_x, own.test_y, fitting.statistics)
+    return (
+        Fitting.of(own.module, own.x, own.y, softness),
+        Fitting.of(own.module, own.test_x, own.test_y),
+    )
+
+
+class _Unwatched:
+    """Looks at nothing."""
+
+    next = 2**63
+
+    def look(self, step: int) -> None:
+        pass
+
+    def pause(self, state: State) -> None:
+        pass

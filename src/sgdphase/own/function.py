@@ -1,0 +1,122 @@
+"""Trainings by a function of the user's, a black box: `train(lr, batch, epochs, seed)`.
+
+Asked until fitted, as in the paper, it is `train(lr, batch, train_size, seed)`.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+
+from sgdphase.errors import InputError
+from sgdphase.own.problem import Own
+from sgdphase.records import Outcome, Training
+
+# What a training until fitted may return besides `alignment`.
+OBSERVABLES = ("alignment", "test_error", "weight_change", "first_step_alignment")
+
+
+def train(training: Training, *, trajectory: bool = False) -> Outcome:
+    """Call the function with those of the arguments that it takes."""
+    if not isinstance(training.problem, Own):
+        raise InputError(f"problem = {training.problem.kind}: model function wants a user's file")
+    code = training.problem.code
+    given = {
+        "lr": training.lr,
+        "batch": training.batch,
+        "epochs": training.epochs,
+        "train_size": training.train_size,
+        "seed": training.seed,
+    }
+    found = code.call("train", training.seed, **_taken(code.functions["train"], given, code.name))
+    if training.epochs is None:
+        return _fitted(found, code.name)
+    return _finished(found, code.name, training)
+
+
+def _taken(function: Callable[..., Any], given: dict[str, Any], name: str) -> dict[str, Any]:
+    """Those arguments that have a value and that the function takes, by name."""
+    has = {argument: value for argument, value in given.items() if value is not None}
+    try:
+        parameters = inspect.signature(function).parameters
+    except (TypeError, ValueError):
+        return has
+    if any(p.kind is inspect.Parameter.VAR_KEYWORD for p in parameters.values()):
+        return has
+    if "epochs" in has and "epochs" not in parameters:
+        raise InputError(f"{name}: train() takes no epochs: must be train(lr, batch, epochs, seed)")
+    return {
+        argument: value
+        for argument, value in has.items()
+        # What it must be given anyway shows as an error of the call, with its line.
+        if argument in parameters or argument in ("lr", "batch", "seed")
+    }
+
+
+def _finished(found: Any, name: str, training: Training) -> Outcome:
+    """A training of epochs: all its metrics; one that is not finite has diverged.
+
+    A number alone is the test error. What is no number (a log, a note) is left out.
+    """
+    given = found if isinstance(found, Mapping) else {"test_error": found}
+    values = {}
+    for key, value in given.items():
+        with suppress(TypeError, ValueError, OverflowError, RuntimeError):
+            if not isinstance(value, bool | np.bool_):
+                values[str(key)] = _number(value)
+    steps = values.pop("steps", math.nan)
+    if not values:
+        kinds = [f"{key} ({type(value).__name__})" for key, value in given.items()]
+        what = ", ".join(kinds) if isinstance(found, Mapping) else type(found).__name__
+        raise InputError(
+            f"{name}: train() returns {what or 'an empty dict'}: must return a dict of metrics, "
+            "each a number"
+        )
+    if not all(map(math.isfinite, values.values())):
+        return Outcome("diverged", 0, 0.0, dict.fromkeys(values, math.nan))
+    count = int(steps) if math.isfinite(steps) else 0
+    return Outcome("finished", count, training.lr * count, values)
+
+
+def _fitted(found: Any, name: str) -> Outcome:
+    """A training until fitted: its alignment, or a dict of observables with it.
+
+    One whose alignment is not finite has diverged. `fitted` may say that it was cut off.
+    """
+    values = _numbers(found, name)
+    if not math.isfinite(values["alignment"]):
+        return Outcome("diverged", 0, 0.0, values)
+    fitted = not isinstance(found, Mapping) or bool(found.get("fitted", True))
+    return Outcome("fitted" if fitted else "budget", 0, 0.0, values)
+
+
+def _numbers(found: Any, name: str) -> dict[str, float]:
+    given = found if isinstance(found, Mapping) else {"alignment": found}
+    if isinstance(found, Mapping) and given.get("alignment") is None:
+        names = ", ".join(map(str, given)) or "an empty dict"
+        raise InputError(f"{name}: train() returns {names}: must have a number named alignment")
+    wanted = [key for key in OBSERVABLES if key == "alignment" or given.get(key) is not None]
+    try:
+        return {key: _number(given[key]) for key in wanted}
+    except (TypeError, ValueError, OverflowError, RuntimeError):
+        raise InputError(
+            f"{name}: train() returns {type(found).__name__}: must return the alignment, or a dict "
+            f"with numbers named {', '.join(OBSERVABLES)}"
+        ) from None
+
+
+def _number(value: Any) -> float:
+    # Text, and arrays of one number, would pass for numbers.
+    if isinstance(value, str | bytes) or getattr(value, "shape", ()) != ():
+        raise TypeError
+    return float(value)
+
+
+def expected_seconds(training: Training) -> float:
+    """Unknown; long, so that each is handed out by itself."""
+    return 1.0

@@ -1,0 +1,257 @@
+"""The user's training: checked before anything runs, with what must be said about it."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from sgdphase.errors import InputError
+from sgdphase.own.code import UserCode, time_limit, user_code
+from sgdphase.own.problem import Own, own_file, own_functions
+from sgdphase.records import EPOCH_LOSSES, SAMPLERS, Training
+
+# Until fitted: the user's names for the two losses, the record's, and the margin of each: that of
+# cross-entropy is its unit of outputs.
+LOSSES = {"hinge": ("hinge", 2.0**-10), "cross-entropy": ("logistic", 1.0)}
+_LOSS_NAMES = {"logistic": "cross-entropy"}
+# Enough for an alignment to a few per cent.
+_TEST_POINTS = 4096
+_HELD_OUT = 0.2
+_FEW_TEST_POINTS = 256
+# Epochs after which a training is given up.
+_EPOCHS = 2048
+
+_NAMED = {
+    r"\bAdam\w*\b|\bRMSprop\b|\bAdagrad\b|\bLion\b|\bLBFGS\b": (
+        "mentions an adaptive optimiser: {}. With one, the size of a step does not grow with lr as "
+        "it does in SGD, and T = lr/batch is not the scale of its noise"
+    ),
+    r"\blr_scheduler\b|\bOneCycleLR\b|\bCosineAnnealing\w*\b|\bReduceLROnPlateau\b": (
+        "mentions a schedule of the learning rate: {}. A warm-up makes the first steps small and "
+        "so shrinks the first-step regime; a decay ends nearer to gradient descent"
+    ),
+}
+
+
+@dataclass(frozen=True)
+class UserTraining:
+    """A training of the user's but for its learning rate, batch, seed, epochs and train size.
+
+    Those `until_fitted` end at zero loss, as in the paper; the others run for a number of epochs.
+    """
+
+    problem: Own
+    model: str
+    train_size: int | None
+    test_size: int
+    options: Mapping[str, Any]
+    until_fitted: bool = False
+    smallest_batch: int = 1
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def trains_itself(self) -> bool:
+        return self.model == "function"
+
+    def training(
+        self,
+        *,
+        lr: float,
+        batch: int,
+        seed: int,
+        train_size: int | None = None,
+        epochs: int | None = None,
+    ) -> Training:
+        """The record of one training."""
+        size = train_size or self.train_size or batch
+        limit = None
+        if self.until_fitted and not self.trains_itself:
+            limit = _EPOCHS * size
+        return Training(
+            self.problem,
+            train_size=size,
+            lr=lr,
+            batch=batch,
+            seed=seed,
+            epochs=epochs,
+            model=self.model,
+            test_size=self.test_size,
+            max_samples=limit,
+            **self.options,
+        )
+
+    def settings(self) -> dict[str, Any]:
+        """What all trainings have in common, for the reader."""
+        if self.trains_itself:
+            return {"code": self.problem.code.name, "trained by": "its own train()"}
+        shown = dict(self.options)
+        shown["loss"] = _LOSS_NAMES.get(shown["loss"], shown["loss"])
+        data = {"code": self.problem.code.name, "points": self.problem.points,
+                "test points": self.test_size}  # fmt: skip
+        if self.problem.has_classes and shown["loss"] != "mse":
+            data["classes"] = len(self.problem.classes)
+        return data | {name.replace("_", " "): value for name, value in shown.items()}
+
+
+def user_training(
+    model: Any = None,
+    data: Any = None,
+    *,
+    test_data: Any = None,
+    augment: Callable[..., Any] | None = None,
+    train: Callable[..., Any] | None = None,
+    until_fitted: bool = False,
+    loss: str | None = None,
+    seconds: float | None = None,
+    **options: Any,
+) -> UserTraining:
+    """Load and try what was given: a file, a model with its data, or a function that trains.
+
+    `options` are those of the record; one that is None was not given. Code that has not answered
+    after so many `seconds` is stopped.
+    """
+    what = str(model) if isinstance(model, str | Path) else "your code"
+    with time_limit(math.inf if seconds is None else seconds, what):
+        return _user_training(
+            model, data, test_data=test_data, augment=augment, train=train,
+            until_fitted=until_fitted, loss=loss, **options,
+        )  # fmt: skip
+
+
+def _user_training(
+    model: Any,
+    data: Any,
+    *,
+    test_data: Any,
+    augment: Callable[..., Any] | None,
+    train: Callable[..., Any] | None,
+    until_fitted: bool,
+    loss: str | None,
+    **options: Any,
+) -> UserTraining:
+    given = {name: value for name, value in options.items() if value is not None}
+    if isinstance(model, str | Path):
+        problem = own_file(str(model))
+    else:
+        code = user_code(model=model, data=data, test_data=test_data, augment=augment, train=train)
+        problem = own_functions(code)
+    warnings = list(_about_code(problem.code)) if until_fitted else []
+    if not problem.points:
+        _refuse(problem, {"loss": loss, **given})
+        warnings += problem.notes
+        return UserTraining(problem, "function", None, 1, {}, until_fitted, 1, tuple(warnings))
+    test_size = min(problem.test_points or round(_HELD_OUT * problem.points), _TEST_POINTS)
+    full = problem.points if problem.test_points else problem.points - test_size
+    if test_size < 1:
+        raise InputError(f"{problem.code.name}: data() gives {problem.points} points: too few")
+    chosen = _fitted_options(loss, given) if until_fitted else _epoch_options(problem, loss, given)
+    own = UserTraining(problem, "own", full, test_size, chosen, until_fitted)
+    traits = _traits(own)
+    from sgdphase.own.module import seed_notes  # torch is needed for a module only
+
+    warnings += seed_notes(problem)
+    warnings += [*_about_data(own), *(_about_fitted(own, traits) if until_fitted else ())]
+    # The statistics of one point are no statistics.
+    return replace(own, smallest_batch=2 if traits.coupled else 1, warnings=tuple(warnings))
+
+
+def _fitted_options(loss: str | None, given: dict[str, Any]) -> dict[str, Any]:
+    loss = loss or "hinge"
+    sampler = given.get("sampler", "fresh")
+    for option, value, valid in (("loss", loss, LOSSES), ("sampler", sampler, SAMPLERS)):
+        if value not in valid:
+            raise InputError(f"{option} = '{value}': must be {' or '.join(valid)}")
+    for name in ("optimizer", "schedule", "warmup", "beta1", "beta2"):
+        if given.pop(name, None) not in (None, "sgd", "constant"):
+            raise InputError(f"{name}: is for trainings of --epochs; until fitted it is plain SGD")
+    name, margin = LOSSES[loss]
+    return {"momentum": 0.0, "weight_decay": 0.0, "margin": margin, "sampler": sampler,
+            **given, "loss": name}  # fmt: skip
+
+
+def _epoch_options(problem: Own, loss: str | None, given: dict[str, Any]) -> dict[str, Any]:
+    """The user's own loop; by default cross-entropy for classes, mean squared error for numbers."""
+    loss = loss or ("cross-entropy" if problem.has_classes else "mse")
+    if loss not in EPOCH_LOSSES:
+        raise InputError(f"loss = '{loss}': must be {', '.join(EPOCH_LOSSES)}")
+    for name in ("margin", "sampler"):
+        if name in given:
+            raise InputError(f"{name} = {given[name]}: is for trainings --until fitted")
+    if loss == "mse" and problem.has_classes and problem.classes.dtype.kind == "U":
+        raise InputError("loss = 'mse': labels are texts: must be numbers")
+    optimizer = given.get("optimizer", "sgd")
+    defaults: dict[str, Any] = {"optimizer": optimizer, "weight_decay": 0.0,
+                                "schedule": "constant", "warmup": 0.0}  # fmt: skip
+    defaults |= {"beta1": 0.9, "beta2": 0.999} if optimizer == "adamw" else {"momentum": 0.0}
+    return {"margin": 1.0, "sampler": "epoch", **defaults, **given, "loss": loss}
+
+
+def _refuse(problem: Own, options: dict[str, Any]) -> None:
+    for option, value in options.items():
+        if value:
+            raise InputError(
+                f"{option.replace('_', ' ')} = {value}: {problem.code.name} trains by itself; set "
+                "it there"
+            )
+
+
+def _traits(own: UserTraining) -> Any:
+    """Build the module and take a step: what is wrong with it shows here."""
+    from sgdphase.own import epochs, fitted  # torch is needed for a module only
+
+    size = min(own.train_size or 1, 8)
+    if own.until_fitted:
+        return fitted.look_at(own.training(lr=1.0, batch=1, seed=0, train_size=size))
+    return epochs.look_at(own.training(lr=1.0, batch=1, seed=0, train_size=size, epochs=1))
+
+
+def _about_code(code: UserCode) -> Iterator[str]:
+    for pattern, said in _NAMED.items():
+        if named := sorted(set(re.findall(pattern, code.source))):
+            yield f"{code.name} " + said.format(", ".join(named))
+
+
+def _about_data(own: UserTraining) -> Iterator[str]:
+    if not own.problem.test_points:
+        yield (
+            f"no test_data(): {own.test_size} of the {own.problem.points} points are held out, and "
+            f"the full training set is {own.train_size}"
+        )
+    if own.test_size < _FEW_TEST_POINTS:
+        yield f"only {own.test_size} test points: alignments are coarse"
+    yield from own.problem.notes
+    if own.problem.changes:
+        yield (
+            "points change from one reading to the next (augmentation?): one reading was kept; "
+            "fresh variants at every step act as a larger training set would"
+        )
+
+
+def _about_fitted(own: UserTraining, traits: Any) -> Iterator[str]:
+    """What a training until fitted leaves out or changes."""
+    if traits.coupled:
+        yield (
+            "BatchNorm or the like couples the points of a batch: a small batch adds noise of its "
+            "own, which does not follow lr/batch; trainings take every step (slower), and are "
+            "looked at with the statistics of the training set"
+        )
+    if traits.off:
+        yield (
+            f"{' and '.join(traits.off)} is off in these trainings: its noise does not fall with "
+            "the batch; with it there is more noise at every batch, and the GD regime may vanish"
+        )
+    momentum = own.options["momentum"]
+    if momentum:
+        yield (
+            f"momentum {momentum:g} makes a step act {1 / (1 - momentum):.3g} times: "
+            "boundaries in lr are lower by about as much than without it"
+        )
+    if own.options["weight_decay"]:
+        yield (
+            "with weight decay a training ends here when all points are fitted, as without; longer "
+            "ones drift on to where decay and data balance, which depends on neither lr nor batch"
+        )

@@ -1,0 +1,254 @@
+"""`diagnose` for a number of epochs, from what a user brings to the answer."""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import sgdphase as sp
+from sgdphase.diagnose import Diagnosis
+from sgdphase.errors import InputError, UserError
+
+torch = pytest.importorskip("torch")
+
+KEYS = (
+    "yours", "equivalents", "largest_batch", "rule", "regime", "slopes", "warnings", "unknown",
+    "trainings", "seconds",
+)  # fmt: skip
+
+
+def law(lr: float, batch: int, epochs: int, seed: int, **off: float) -> dict[str, float]:
+    """How far it gets is lr x epochs / batch; seeds scatter by 2 % together and 1 % each."""
+    rng = np.random.default_rng([seed, batch, epochs, round(1e6 * lr)])
+    p = lr * epochs / batch / (0.1 * 10 / 16)
+    scale = np.exp(
+        0.02 * np.random.default_rng(seed).standard_normal(3) + 0.01 * rng.normal(size=3)
+    )
+    missing = max(2 - math.log2(p), 0)
+    return {
+        "test_error": (0.04 + 0.01 * missing) * scale[0],
+        "train_loss": 0.3 * p**-0.5 * scale[1],
+        "weight_change": p**0.5 * scale[2],
+        "steps": 1000 * epochs // batch,
+        **off,
+    }
+
+
+def ask(train: Callable[..., Any], **options: Any) -> Diagnosis:
+    settings = {"lr": 0.1, "batch": 16, "epochs": 10, "budget": 60, "say": lambda line: None}
+    return sp.diagnose(train=train, **settings | options)
+
+
+def test_the_whole_answer() -> None:
+    """Up to a batch from which on what would match is unstable."""
+
+    def train(lr: float, batch: int, epochs: int, seed: int) -> dict[str, float]:
+        if lr > 1.2:
+            return {"test_error": math.nan, "train_loss": math.inf, "weight_change": 1.0}
+        return law(min(lr, 0.8), batch, epochs, seed)
+
+    found = ask(train)
+    rows = {row.batch: row for row in found.equivalents}
+    assert [b for b, row in rows.items() if row.exists] == [32, 64, 128]
+    # Two rows without an lr, so that "from 256 on" rests on more than one.
+    assert list(rows) == [32, 64, 128, 256, 512]
+    assert rows[256].exists is False and rows[512].exists is False
+    assert rows[64].lr.value == pytest.approx(0.4, rel=0.1)
+    assert rows[64].steps == 156
+    assert found.recommended is rows[128]
+    assert found.regime.name == "time-limited"
+    assert found.table is not None and found.table.rule is not None
+    assert found.table.rule.exponent.value == pytest.approx(1, abs=0.05)
+    text = str(found)
+    assert text.startswith("Your training: batch 16, lr 0.1, 10 epochs, trained by its own train()")
+    assert "Raise the batch to 128, with lr = 0.1 x (batch/16)^" in text
+    assert "no learning rate makes up for the lost steps" in text
+    assert repr(found) == text
+    assert "<table>" in found._repr_html_() and "0.1 (yours)" in found._repr_html_()
+
+
+def test_json_has_the_keys_that_are_promised() -> None:
+    plain = json.loads(json.dumps(ask(law, batches=[32], seeds=3).as_dict(), allow_nan=False))
+    assert not [key for key in KEYS if key not in plain]
+    (row,) = plain["equivalents"]
+    assert row.keys() >= {"batch", "exists", "verdict", "lr", "steps", "metrics", "differs"}
+    assert row["lr"].keys() == {"value", "low", "high"}
+    assert plain["yours"]["metrics"]["test_error"].keys() == {"value", "low", "high"}
+    assert plain["rule"].keys() == {"exponent", "up_to_batch"}
+    assert plain["largest_batch"].keys() == {"value", "low", "high", "reason"}
+    assert plain["slopes"].keys() >= {"lr", "batch", "epochs"}
+
+
+@pytest.mark.parametrize(
+    ("metrics", "said"),
+    [
+        ({"test_error": math.nan}, "diverged (its loss is not finite)"),
+        (
+            {"test_error": 0.9, "train_loss": 5.0, "initial_loss": 2.3},
+            "ended with a higher loss than it started with",
+        ),
+    ],
+)
+def test_a_training_that_fails_is_named_so(metrics: dict[str, float], said: str) -> None:
+    found = ask(lambda lr, batch, epochs, seed: metrics)
+    assert found.table is None
+    (reason,) = found.unknown
+    assert reason == f"everything: your own training {said} in 2 of 2 seeds; a lower lr may not"
+    assert "Not one of your own trainings ended" in str(found)
+    assert "worse" not in str(found)
+
+
+def test_negative_numbers_are_as_good_as_others() -> None:
+    """An alignment below zero, as with low accuracy, is matched and not dropped."""
+
+    def train(lr: float, batch: int, epochs: int, seed: int) -> dict[str, float]:
+        found = law(lr, batch, epochs, seed)
+        return {"test_error": found["test_error"], "alignment": found["weight_change"] - 3.0}
+
+    found = ask(train, batches=[32, 64])
+    assert found.table is not None and found.table.observables == ("alignment",)
+    assert [row.verdict for row in found.equivalents] == ["the same"] * 2
+    assert found.equivalents[1].lr.low <= 0.4 <= found.equivalents[1].lr.high
+
+
+def test_a_budget_that_is_spent_says_what_is_left_and_goes_on(tmp_path: Path) -> None:
+    path, log, store = (tmp_path / name for name in ("slow.py", "log", "runs.sqlite"))
+    path.write_text(
+        "import time\n"
+        "def train(lr, batch, epochs, seed):\n"
+        f"    with open({str(log)!r}, 'a') as log:\n"
+        "        print(lr, batch, epochs, seed, file=log)\n"
+        "    time.sleep(0.05)\n"
+        "    p = lr * epochs / batch * (1 + 1e-3 * ((seed * 7 + batch) % 5))\n"
+        "    return {'test_error': 0.1 / p, 'train_loss': 1 / p}\n"
+    )
+
+    def asked(**options: Any) -> Diagnosis:
+        settings = {"lr": 0.1, "batch": 16, "epochs": 10, "workers": 0, "say": said.append}
+        return sp.diagnose(path, **settings | options)
+
+    said: list[str] = []
+    short = asked(budget=0.4, store=store)
+    (left,) = (line for line in short.unknown if "the budget was spent" in line)
+    assert left.endswith("; the same command goes on from here")
+    assert any("the budget suffices for about" in line for line in said)
+    longer = asked(budget=60, store=store, batches=[32])
+    calls = log.read_text().splitlines()
+    assert len(calls) == len(set(calls)) >= longer.trainings
+    assert longer.equivalents[0].verdict == "the same"
+    assert any("s would have every factor of two, with five seeds or more" in line for line in said)
+    # Without a store nothing goes on.
+    gone = asked(budget=0.4)
+    assert any("the budget was spent" in line for line in gone.unknown)
+    assert not any("goes on" in line for line in gone.unknown)
+
+
+def test_the_first_line_comes_at_once_and_the_estimate_before_the_work() -> None:
+    lines: list[tuple[float, str]] = []
+    started = time.monotonic()
+
+    def train(lr: float, batch: int, epochs: int, seed: int) -> dict[str, float]:
+        time.sleep(0.05)
+        return law(lr, batch, epochs, seed)
+
+    found = ask(train, batches=[32, 64], say=lambda line: lines.append((time.monotonic(), line)))
+    assert lines[0][0] - started < 2
+    (estimate,) = [n for n, (_, line) in enumerate(lines) if "trainings and" in line]
+    assert not any(line.startswith("batch 32") for _, line in lines[:estimate])
+    assert found.estimated_seconds is not None and found.table_seconds is not None
+    assert 0.5 <= found.table_seconds / found.estimated_seconds <= 2
+
+
+def test_the_metric_can_be_chosen_and_must_be_there() -> None:
+    found = ask(law, metric="train_loss", batches=[32])
+    assert found.metric == "train_loss"
+    with pytest.raises(InputError, match="metric = 'accuracy': must be one of test_error, train_l"):
+        ask(law, metric="accuracy")
+    with pytest.raises(InputError, match="which metric decides"):
+        ask(lambda lr, batch, epochs, seed: {"this": 1.0, "that": 2.0})
+
+
+def test_a_better_lr_at_the_own_batch_is_warned_of() -> None:
+    found = ask(law, lr=0.02, batches=[32])
+    (warning,) = [line for line in found.warnings if "is better than yours" in line]
+    assert warning.startswith("at your own batch lr 0.04 is better than yours: test error")
+
+
+def test_weight_decay_that_changes_is_said(blobs: Callable[..., Any]) -> None:
+    """At lr ~ batch^1/2 and half the steps, decay acts less."""
+    found = blobs(lr=0.002, optimizer="adamw", weight_decay=0.1, epochs=4)
+    row = found.equivalents[0]
+    ratio = row.lr.value * row.steps / (0.002 * found.table.yours.steps)
+    said = f"weight decay acts {ratio:.2g} times as much" in str(found)
+    assert said == (abs(math.log(ratio)) > math.log(1.1))
+    assert "AdamW, weight decay 0.1" in str(found)
+    # Names of regimes are for SGD.
+    assert "Regime:" not in str(found) and "Slopes of the logarithm" in str(found)
+
+
+@pytest.fixture
+def blobs() -> Callable[..., Diagnosis]:
+    """A small network on three clouds of points, in this process."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(3, size=256)
+    x = (rng.standard_normal((256, 8)) + 1.5 * np.eye(8)[y]).astype(np.float32)
+
+    def model() -> Any:
+        return torch.nn.Sequential(torch.nn.Linear(8, 16), torch.nn.ReLU(), torch.nn.Linear(16, 3))
+
+    def ask(**options: Any) -> Diagnosis:
+        settings = {"batch": 16, "batches": [32], "seeds": 3, "budget": 60}
+        return sp.diagnose(model, lambda: (x, y), **settings | {"say": lambda _: None} | options)
+
+    return ask
+
+
+def test_a_module_is_trained_as_its_user_does(blobs: Callable[..., Diagnosis]) -> None:
+    found = blobs(lr=0.05, epochs=6, momentum=0.5, schedule="cosine", warmup=0.2)
+    first = str(found).splitlines()[0]
+    assert first.startswith(
+        "Your training: batch 16, lr 0.05, 6 epochs, SGD, momentum 0.5, cosine schedule, warm-up "
+        "0.2, cross-entropy, 205 points: test error "
+    )
+    (row,) = found.equivalents
+    assert row.steps == 6 * math.ceil(205 / 32)
+    # 13 and 7 steps per epoch: lr x steps stays.
+    assert row.lr.value == pytest.approx(0.05 * 13 / 7, rel=0.05)
+    assert found.regime.name == "time-limited"
+
+
+def test_errors_of_the_user_are_shown_with_their_line(tmp_path: Path) -> None:
+    path = tmp_path / "faulty.py"
+    path.write_text(
+        "def train(lr, batch, epochs, seed):\n"
+        "    if batch > 16:\n"
+        "        raise ValueError('too large')\n"
+        "    return {'test_error': 0.1 / lr / epochs}\n"
+    )
+    with pytest.raises(UserError, match=r"faulty.py, line 3 in train .*too large \(at lr .*batch"):
+        sp.diagnose(path, lr=0.1, batch=16, epochs=10, workers=0, say=lambda line: None)
+
+
+def test_options_that_do_not_fit_are_refused(blobs: Callable[..., Diagnosis]) -> None:
+    for options, said in (
+        ({"loss": "square"}, "loss = 'square': must be cross-entropy, hinge, mse"),
+        ({"optimizer": "lion"}, "optimizer = 'lion': own knows sgd, adamw"),
+        ({"schedule": "steps"}, "schedule = 'steps': own knows constant, cosine, linear"),
+        ({"optimizer": "adamw", "momentum": 0.9}, "momentum = 0.9: adamw has betas"),
+        ({"batch": 1000}, "batch = 1000: must be from 1 to the 205 training points"),
+        ({"batches": [4096]}, "batch = 4096: must be from 1 to the 205 training points"),
+        ({"epochs": 0}, "epochs = 0: must be an integer of at least 1"),
+        ({"seeds": 1}, "seeds = 1: must be an integer of at least 2"),
+        ({"warmup": 2}, "warmup = 2: must be a number from 0 to below 1"),
+    ):
+        with pytest.raises(InputError, match=said):
+            blobs(**{"lr": 0.05, "epochs": 2} | options)
+    with pytest.raises(InputError, match=r"momentum = 0\.9: your code trains by itself"):
+        ask(law, momentum=0.9)

@@ -1,0 +1,59 @@
+"""The regimes of the perceptron, where all of them are known, by three slopes."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from sgdphase.diagram.comparison import Comparison, Setting, TrainingRun
+from sgdphase.diagram.four_regimes import TrainingRegime, neighbour_slopes, training_regime
+from sgdphase.problems import TeacherTask
+from sgdphase.records import Training
+from sgdphase.sweep import train
+
+
+def run(setting: Setting, seed: int) -> TrainingRun:
+    """A perceptron that sees each point so many times, or stops before, when all are fitted."""
+    outcome = train(
+        Training(TeacherTask(32, 1.0), train_size=1024, lr=setting.lr, batch=setting.batch,
+                 seed=seed, test_size=1024, max_samples=1024 * setting.epochs)
+    )  # fmt: skip
+    size = math.hypot(outcome.w1, outcome.w_perp)
+    return TrainingRun(setting, seed, {"alignment": outcome.alignment, "weight_change": size})
+
+
+def regime_of(lr: float, batch: int, epochs: int) -> TrainingRegime:
+    yours = Setting(lr, batch, epochs)
+    lower, larger = Setting(lr / 2, batch, epochs), Setting(lr, 2 * batch, epochs)
+    shorter = Setting(lr, batch, epochs // 2)
+    runs = [run(s, seed) for s in (yours, lower, larger, shorter) for seed in range(4)]
+    compared = Comparison(runs, yours, metric="alignment", maximize=True)
+    return training_regime(neighbour_slopes(compared, lower=lower, larger=larger, other=shorter))
+
+
+@pytest.mark.parametrize(
+    ("name", "lr", "batch", "epochs"),
+    [
+        ("noise-dominated", 4.0, 2, 4096),
+        ("noise-dominated", 16.0, 2, 8192),
+        ("noise-dominated, unfinished", 16.0, 2, 2),
+        ("first-step-dominated", 1024.0, 512, 4096),
+        ("gradient descent", 2.0**-6, 256, 2**18),
+        ("gradient descent", 2.0**-7, 16, 2**15),
+        ("time-limited", 2.0**-9, 64, 8),
+    ],
+)
+def test_the_perceptron_is_named_as_the_paper_says(
+    name: str, lr: float, batch: int, epochs: int
+) -> None:
+    assert regime_of(lr, batch, epochs).name == name
+
+
+def test_the_unfinished_noise_regime_has_the_exponent_of_the_theory() -> None:
+    """`w1 ~ t^(1/(3+chi))` at given T: a slope of 1/4 in epochs at chi = 1."""
+    slopes = regime_of(16.0, 2, 4).slopes
+    assert slopes is not None and slopes.epochs is not None
+    assert slopes.lr.value == pytest.approx(1, abs=0.1)
+    assert slopes.batch.value == pytest.approx(-1, abs=0.1)
+    assert slopes.epochs.value == pytest.approx(1 / 4, abs=0.1)
