@@ -1,6 +1,6 @@
 """The ten digits of MNIST and an ordinary network, for `sgdphase diagnose`.
 
-sgdphase diagnose examples/mnist_digits.py --lr 0.05 --batch 128
+sgdphase diagnose examples/mnist_digits.py --lr 0.1 --batch 64 --epochs 3
 """
 
 import gzip

@@ -199,6 +199,20 @@ def test_the_search_ends_when_every_rate_is_unstable() -> None:
     assert len(known) < 100
 
 
+def test_the_rule_goes_no_further_than_it_holds() -> None:
+    """lr ~ batch up to 64, and no larger beyond: one power would be wrong at every row."""
+
+    class Bent(Surface):
+        def __call__(self, trial: Trial) -> Outcome:
+            return super().__call__(replace(trial, batch=min(trial.batch, 64)))
+
+    found = table_of(Bent(noise=0.01), [32, 64, 128, 256, 512])
+    assert [round(row.lr.value, 2) for row in found.rows] == [0.2, 0.4, 0.4, 0.4, 0.4]
+    assert found.rule is not None
+    assert found.rule.up_to_batch == 64
+    assert found.rule.exponent.value == pytest.approx(1, abs=0.05)
+
+
 def test_smaller_batches_work_too() -> None:
     found = table_of(Surface(alpha=0.5), [8, 4], replace(POINT, exponent=0.5))
     assert [row.batch for row in found.rows] == [4, 8]

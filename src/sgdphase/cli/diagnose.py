@@ -127,7 +127,7 @@ def diagnose(
             parser=integers,
             metavar="RANGE",
             help="Until fitted: train sizes to measure at; by default as large as the budget "
-            "allows. For epochs: how many points train() has.",
+            "allows. With --epochs: the number of points of a train(), which limits the batch.",
         ),
     ] = None,
     budget: Annotated[

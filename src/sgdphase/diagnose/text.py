@@ -171,15 +171,15 @@ def advice(d: Diagnosis) -> str:
 
 
 def _formula(d: Diagnosis, best: Equivalent) -> str:
-    """The rule if it gives the lr of the recommended row, else that lr."""
+    """The rule if it reaches the recommended row; else the lr of that row, and the rule."""
     rule = None if d.table is None else d.table.rule
-    if rule is None:
-        return number(best.lr.value)
-    foretold = d.lr * (best.batch / d.batch) ** rule.exponent.value
-    if not (best.lr.low <= foretold <= best.lr.high):
+    if rule is None or rule.up_to_batch <= d.batch:
         return number(best.lr.value)
     e = rule.exponent
-    return f"{number(d.lr)} x (batch/{d.batch})^{e.value:.2f} [{e.low:.2f}, {e.high:.2f}]"
+    law = f"{number(d.lr)} x (batch/{d.batch})^{e.value:.2f} [{e.low:.2f}, {e.high:.2f}]"
+    if rule.up_to_batch >= best.batch:
+        return law
+    return f"{number(best.lr.value)} (up to {rule.up_to_batch}: {law})"
 
 
 def reason(d: Diagnosis) -> str:

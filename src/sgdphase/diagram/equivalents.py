@@ -296,23 +296,40 @@ def _end(x: Any, value: Any, weight: Any, tolerance: float) -> float:
 def _rule(compared: Comparison, rows: Sequence[Equivalent]) -> Rule | None:
     """A line through the user's point in log batch and log lr, over rows that learn the same.
 
-    Rows count by how well their lr is known. They share the noise of the user's own training, so
-    that all may be off the same way: the interval is that of all low ends, and of all high ends.
+    It goes as far from the user's batch as it lies within the intervals of all rows on the way.
     """
     yours = compared.yours
     same = [row for row in rows if row.exists and row.by == "progress"]
-    if not same:
-        return None
-    x = np.log([row.batch / yours.batch for row in same])
+    same.sort(key=lambda row: abs(math.log(row.batch / yours.batch)))
+    for count in range(len(same), 0, -1):
+        exponent = _exponent(yours, same[:count])
+        if all(_holds(yours, row, exponent.value) for row in same[:count]):
+            return Rule(exponent, max([yours.batch, *(row.batch for row in same[:count])]))
+    return None
+
+
+def _holds(yours: Setting, row: Equivalent, exponent: float) -> bool:
+    """Whether a rule gives the lr of a row, up to its interval or what counts as the same lr."""
+    foretold = yours.lr * (row.batch / yours.batch) ** exponent
+    near = abs(math.log(foretold / row.lr.value)) <= NEAR
+    return near or row.lr.low <= foretold <= row.lr.high
+
+
+def _exponent(yours: Setting, rows: Sequence[Equivalent]) -> Estimate:
+    """Least squares, in which rows count by how well their lr is known.
+
+    They share the noise of the user's own training, so that all may be off the same way: the
+    interval is that of all low ends, and of all high ends.
+    """
+    x = np.log([row.batch / yours.batch for row in rows])
     low, middle, high = (
-        np.log([getattr(row.lr, edge) / yours.lr for row in same])
+        np.log([getattr(row.lr, edge) / yours.lr for row in rows])
         for edge in ("low", "value", "high")
     )
-    weight = 1 / np.maximum(high - low, 1e-3) ** 2
+    weight = 1 / np.maximum(high - low, NEAR) ** 2
 
-    def exponent(y: Any) -> float:
+    def slope(y: Any) -> float:
         return float((weight * x * y).sum() / (weight * x * x).sum())
 
-    ends = sorted((exponent(np.where(x > 0, low, high)), exponent(np.where(x > 0, high, low))))
-    up_to = max([yours.batch, *(row.batch for row in same)])
-    return Rule(Estimate(exponent(middle), ends[0], ends[1]), up_to)
+    ends = sorted((slope(np.where(x > 0, low, high)), slope(np.where(x > 0, high, low))))
+    return Estimate(slope(middle), ends[0], ends[1])
