@@ -54,7 +54,7 @@ def test_the_whole_answer() -> None:
             return {"test_error": math.nan, "train_loss": math.inf, "weight_change": 1.0}
         return law(min(lr, 0.8), batch, epochs, seed)
 
-    found = ask(train)
+    found = ask(train, train_size=1024)
     rows = {row.batch: row for row in found.equivalents}
     assert [b for b, row in rows.items() if row.exists] == [32, 64, 128]
     # Two rows without an lr, so that "from 256 on" rests on more than one.
@@ -67,7 +67,7 @@ def test_the_whole_answer() -> None:
     assert found.table is not None and found.table.rule is not None
     assert found.table.rule.exponent.value == pytest.approx(1, abs=0.05)
     text = str(found)
-    assert text.startswith("Your training: batch 16, lr 0.1, 10 epochs, trained by its own train()")
+    assert text.startswith("Your training: batch 16, lr 0.1, 10 epochs, trained by its own")
     assert "Raise the batch to 128, with lr = 0.1 x (batch/16)^" in text
     assert "no learning rate makes up for the lost steps" in text
     assert repr(found) == text
@@ -100,9 +100,54 @@ def test_a_training_that_fails_is_named_so(metrics: dict[str, float], said: str)
     found = ask(lambda lr, batch, epochs, seed: metrics)
     assert found.table is None
     (reason,) = found.unknown
-    assert reason == f"everything: your own training {said} in 2 of 2 seeds; a lower lr may not"
-    assert "Not one of your own trainings ended" in str(found)
+    assert reason == f"everything: your own training {said} in 2 of 2 seeds; try a lower lr"
+    assert "Your own training gives nothing to compare with" in str(found)
     assert "worse" not in str(found)
+
+
+def test_a_seed_that_diverges_ends_it_and_is_counted() -> None:
+    def train(lr: float, batch: int, epochs: int, seed: int) -> dict[str, float]:
+        return {"test_error": math.nan} if seed == 3 else law(lr, batch, epochs, seed)
+
+    found = ask(train)
+    assert found.trainings < 20
+    assert [line for line in found.unknown if "diverged (its loss is not finite) in 1 of 5" in line]
+
+
+def test_a_batch_at_which_everything_diverges_is_named() -> None:
+    def train(lr: float, batch: int, epochs: int, seed: int) -> dict[str, float]:
+        return law(lr, batch, epochs, seed) if batch == 16 else {"test_error": math.nan}
+
+    found = ask(train, batches=[32])
+    assert found.equivalents == ()
+    (line,) = (line for line in found.unknown if line.startswith("batch 32: at each of "))
+    assert "learning rates that were tried a training diverged" in line
+
+
+def test_only_the_batches_asked_for_are_spoken_of() -> None:
+    found = ask(law, batches=[8, 4])
+    assert [row.batch for row in found.equivalents] == [4, 8]
+    assert found.table is not None and found.table.largest_batch is None
+    assert "Each row has the lr that goes with its batch." in str(found)
+    with pytest.raises(InputError, match=r"batches = \[16\]: must name another batch than yours"):
+        ask(law, batches=[16])
+
+
+def test_what_a_function_was_given_is_no_metric() -> None:
+    def train(lr: float, batch: int, epochs: int, seed: int) -> dict[str, float]:
+        given = {"lr": lr, "batch": batch, "seconds": 1.0}
+        return {"test_error": law(lr, batch, epochs, seed)["test_error"], **given}
+
+    found = ask(train, batches=[32])
+    assert found.table is not None and found.table.observables == ("test_error",)
+    sizes = set()
+
+    def sized(lr: float, batch: int, seed: int, **more: int) -> dict[str, float]:
+        sizes.add(more.get("train_size"))
+        return law(lr, batch, more["epochs"], seed)
+
+    ask(sized, batches=[32], seeds=2)
+    assert sizes == {None}
 
 
 def test_negative_numbers_are_as_good_as_others() -> None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 
-from sgdphase.diagram.comparison import Comparison, Setting, TrainingRun
+from sgdphase.diagram.comparison import Comparison
 from sgdphase.diagram.four_regimes import TrainingRegime, neighbour_slopes, training_regime
+from sgdphase.diagram.training_runs import Setting, TrainingRun
 from sgdphase.problems import TeacherTask
 from sgdphase.records import Training
 from sgdphase.sweep import train
@@ -57,3 +59,30 @@ def test_the_unfinished_noise_regime_has_the_exponent_of_the_theory() -> None:
     assert slopes.lr.value == pytest.approx(1, abs=0.1)
     assert slopes.batch.value == pytest.approx(-1, abs=0.1)
     assert slopes.epochs.value == pytest.approx(1 / 4, abs=0.1)
+
+
+@pytest.mark.parametrize(
+    ("slopes", "name", "between"),
+    [
+        ((0.4, -0.2, 0.0), None, ("noise-dominated", "first-step-dominated")),
+        ((0.4, -0.22, 0.2), None, ("time-limited", "first-step-dominated")),
+        # As of lr ~ sqrt(batch), or with more epochs than lr is worth: no regime, no crossover.
+        ((0.5, -0.25, 0.5), None, None),
+        ((1.0, -1.0, 1.6), None, None),
+        ((0.5, 0.5, -0.5), None, None),
+        # An accuracy changes little, and is not at its end for that.
+        ((0.016, -0.016, 0.016), "time-limited", None),
+    ],
+)
+def test_between_is_only_said_of_two_that_it_is_between(
+    slopes: tuple[float, ...], name: str | None, between: tuple[str, str] | None
+) -> None:
+    noise = np.random.default_rng(0).normal(size=(3, 5)) * 0.001
+    per_seed = {
+        key: slope + noise[k] for k, (key, slope) in
+        enumerate(zip(("lr", "batch", "epochs"), slopes, strict=True))
+    }  # fmt: skip
+    regime = training_regime({"accuracy": per_seed})
+    assert regime.name == name
+    assert (regime.between and set(regime.between)) == (between and set(between))
+    assert name or between or "no regime" in regime.why

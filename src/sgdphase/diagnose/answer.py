@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from sgdphase.diagram.equivalents import Equivalent, Equivalents
+from sgdphase.diagram.batch_table import Equivalent, Equivalents
 from sgdphase.diagram.four_regimes import TrainingRegime
 from sgdphase.sweep import Run
 
@@ -50,23 +50,23 @@ class Diagnosis:
         return () if self.table is None else self.table.rows
 
     @property
+    def is_sgd(self) -> bool:
+        """Regimes have names for SGD; what a function of the user's does is taken to be that."""
+        return bool(self.settings.get("optimizer", "sgd") == "sgd")
+
+    @property
     def recommended(self) -> Equivalent | None:
-        """The largest batch up to which no row is worse and that is itself the same or better."""
-        best = None
-        for row in self.equivalents:
-            if row.batch < self.batch:
-                continue
-            if row.exists is False:
-                break
-            best = row if row.exists else best
-        return best
+        """The largest batch that learns the same, up to where the curve through all rows ends."""
+        limit = None if self.table is None else self.table.largest_batch
+        end = math.inf if limit is None else limit.batch.value * (1 + 1e-9)
+        same = [r for r in self.equivalents if r.exists and self.batch < r.batch <= end]
+        return max(same, key=lambda row: row.batch, default=None)
 
     @property
     def first_none(self) -> Equivalent | None:
-        """The first batch above the recommended one from which on no row is the same."""
-        rows = [row for row in self.equivalents if row.batch > self.batch]
+        """The first batch from which on no row is the same."""
         none = None
-        for row in reversed(rows):
+        for row in reversed([row for row in self.equivalents if row.batch > self.batch]):
             if row.exists is not False:
                 break
             none = row

@@ -19,8 +19,9 @@ from typing import Literal
 from sgdphase.diagnose.learner import Trial
 from sgdphase.diagnose.observations import Search, Searcher
 from sgdphase.diagram import Estimate
-from sgdphase.diagram.comparison import Comparison, Setting, TrainingRun
-from sgdphase.diagram.equivalents import NEAR, matched_lr, mean, row_of
+from sgdphase.diagram.batch_table import NEAR, matched_lr, mean, row_of
+from sgdphase.diagram.comparison import Comparison
+from sgdphase.diagram.training_runs import Setting, TrainingRun
 from sgdphase.records import Outcome
 
 __all__ = ["Neighbours", "Point", "Reference", "Refinement", "RowSearch", "training_runs"]
@@ -31,7 +32,8 @@ MOST_RATES = 12  # that are tried in a row to find a match
 MOST_CLIMBS = 6  # and more to find the best
 MOST_VERIFIED = 4  # rates of a row that have all seeds
 STEEPEST = 1.25  # exponent of lr in the batch that a prediction may have
-HOPELESS = 3  # times the most seeds: a row that would need more is left open
+HOPELESS = 3  # times the most seeds: a row that would need more is left open,
+FEW = 5  # but not with fewer than these
 
 
 @dataclass(frozen=True)
@@ -156,22 +158,32 @@ class RowSearch(_BatchSearch):
         if self._by() == "best":
             yield from self._climb()
             yield from self._verify("metric")
-        if self._by() == "best":
-            row = self.comparison.row(self.batch)
-            best = min(row, key=lambda s: mean(self.comparison, s), default=None)
-            if best is not None:
-                yield self.trials(best.lr, self.batch, self.point.seeds)
+        while self._by() == "best" and (best := self._best()) is not None:
+            if self._has(best.lr, self.point.seeds):
+                return
+            yield self.trials(best.lr, self.batch, self.point.seeds)
+            # With more seeds another one may turn out best.
+            yield from self._climb()
 
     def _by(self) -> str:
         row = row_of(self.comparison, self.batch)
         return "best" if row is None else row.by
+
+    def _best(self) -> Setting | None:
+        """The rate with the best metric so far; of equals that next to the prediction."""
+        row, predicted = self.comparison.row(self.batch), self._predicted()
+        return min(
+            row,
+            key=lambda s: (mean(self.comparison, s), abs(self.point.index(s.lr) - predicted)),
+            default=None,
+        )
 
     def _match(self) -> Search:
         """Learning rates until every observable is matched, or is known not to be."""
         index: int | None = self._predicted()
         while index is not None:
             yield self.trials(self.point.rate(index), self.batch, self.point.scouts)
-            index = self._next() if self._rates_tried < MOST_RATES else None
+            index = self._next() if len(self._tried_places) < MOST_RATES else None
             # What was tried already, and is of no use, would be asked for again for ever.
             if index is not None and self._has(self.point.rate(index)):
                 return
@@ -182,9 +194,11 @@ class RowSearch(_BatchSearch):
         return all(trial in self.observations.runs for trial in wanted)
 
     @property
-    def _rates_tried(self) -> int:
-        """A bound that holds however often the search is replayed."""
-        return len(self.comparison.row(self.batch, stable=False))
+    def _tried_places(self) -> list[int]:
+        """The places of the lattice that were tried, whatever came of them."""
+        rates = {t.lr for t in self.observations.runs
+                 if (t.batch, t.epochs) == (self.batch, self.point.epochs)}  # fmt: skip
+        return sorted(map(self.point.index, rates))
 
     def _predicted(self) -> int:
         """By the exponent between the two nearest batches that have a row."""
@@ -271,25 +285,28 @@ class RowSearch(_BatchSearch):
         return min(near, key=off, default=float(f"{lr.value:.3g}"))
 
     def _climb(self) -> Search:
-        """The rate with the best metric, which has worse ones on both sides."""
-        point = self.point
-        while self._rates_tried < MOST_RATES + MOST_CLIMBS:
-            compared = self.comparison
-            row = compared.row(self.batch)
-            if not row:
-                tried = [point.index(s.lr) for s in compared.row(self.batch, stable=False)]
+        """Rates until the best has worse ones on both sides, or one is as good as the user's.
+
+        First at a factor of two, as a neighbour may be worse by chance; then the neighbours.
+        """
+        while len(self._tried_places) < MOST_RATES + MOST_CLIMBS:
+            tried, best = self._tried_places, self._best()
+            if best is None:
                 wanted = [min(tried, default=0) - 2]
+            elif mean(self.comparison, best) <= 0:
+                return
             else:
-                best = point.index(min(row, key=lambda s: mean(compared, s)).lr)
-                tried = [point.index(s.lr) for s in compared.row(self.batch, stable=False)]
-                wanted = [best + 2] if not any(k > best for k in tried) else []
-                wanted += [best - 2] if not any(k < best for k in tried) else []
-            if not wanted:
-                break
+                place = self.point.index(best.lr)
+                far = [place + 2] if not any(k >= place + 2 for k in tried) else []
+                far += [place - 2] if not any(k <= place - 2 for k in tried) else []
+                wanted = far or [k for k in (place + 1, place - 1) if k not in tried]
+            rates = [self.point.rate(place) for place in wanted]
+            if all(self._has(rate) for rate in rates):
+                return
             yield tuple(
                 trial
-                for index in wanted
-                for trial in self.trials(point.rate(index), self.batch, point.scouts)
+                for rate in rates
+                for trial in self.trials(rate, self.batch, self.point.scouts)
             )
 
 
@@ -310,7 +327,7 @@ class Refinement(_BatchSearch):
                 for row in rows
                 if row is not None
                 and row.verdict == "cannot tell"
-                and row.seeds_needed(tolerance) <= HOPELESS * point.most_seeds
+                and (row.seeds < FEW or row.seeds_needed(tolerance) <= HOPELESS * point.most_seeds)
             ]
             if not rates:
                 return

@@ -54,7 +54,7 @@ def trainings_of(effort: Effort) -> tuple[float, float]:
     return effort.seeds + 2.5 * effort.scouts, _RATES * effort.scouts + effort.seeds
 
 
-def seconds_of(
+def table_seconds(
     effort: Effort, batch: int, batches: Sequence[int], time: TrainingTime, parallel: int
 ) -> float:
     """Of the whole table."""
@@ -75,7 +75,7 @@ def affordable(
     `rows` are the batches of each effort.
     """
     for effort, batches in zip(efforts, rows, strict=True):
-        seconds = seconds_of(effort, batch, batches, time, parallel)
+        seconds = table_seconds(effort, batch, batches, time, parallel)
         if seconds <= budget:
             return effort, seconds, True
     return effort, seconds, False

@@ -14,6 +14,7 @@ from time import monotonic
 
 from sgdphase.diagnose.answer import Diagnosis
 from sgdphase.diagnose.batch_search import (
+    STEP,
     Neighbours,
     Point,
     Reference,
@@ -26,7 +27,7 @@ from sgdphase.diagnose.cost import (
     Effort,
     TrainingTime,
     affordable,
-    seconds_of,
+    table_seconds,
     trainings_of,
 )
 from sgdphase.diagnose.learner import Trial
@@ -35,9 +36,10 @@ from sgdphase.diagnose.observations import Search, Searcher
 from sgdphase.diagnose.runner import Runner
 from sgdphase.diagnose.text import listed, row_cells, warnings_of
 from sgdphase.diagnose.unknown import open_verdicts, own_failures
-from sgdphase.diagram.comparison import Comparison, Setting, went_up
-from sgdphase.diagram.equivalents import Equivalent, equivalents
+from sgdphase.diagram.batch_table import Equivalent, equivalents
+from sgdphase.diagram.comparison import Comparison
 from sgdphase.diagram.four_regimes import TrainingRegime, neighbour_slopes, training_regime
+from sgdphase.diagram.training_runs import Setting, went_up
 from sgdphase.records import Outcome
 from sgdphase.sweep.progress import duration
 
@@ -77,6 +79,8 @@ class BatchQuestion:
             effort, wanted = self._planned(time, started)
             self.point = replace(self.point, seeds=effort.seeds, scouts=effort.scouts)
             complete = self._learn(Reference(self.point), "your own training")
+            if any(own_failures(self.point.setting, self._outcomes())):
+                return self._diagnosis(started)
             complete = complete and self._rows(wanted)
             complete = complete and self._learn(
                 Neighbours(self.point, self.largest or 2 * self.point.batch), "the regime"
@@ -98,7 +102,8 @@ class BatchQuestion:
         runner.report("training yours once, to see how long it takes")
         first = tuple(Trial(point.lr, point.batch, seed, point.epochs) for seed in (0, 1))
         if not self._learn(_Some(first), "your own training"):
-            self.unknown.append("everything: not one training ended within the budget")
+            count = len(self.runner.used_runs())
+            self.unknown.append(f"everything: {count} of 2 first trainings ended within the budget")
             return None
         outcomes = [runner.runs[self.size][trial].outcome for trial in first]
         ended = [
@@ -111,7 +116,7 @@ class BatchQuestion:
         name, maximize = deciding_metric(ended[0].observables, self.metric, self.maximize)
         self.point = replace(point, metric=name, maximize=maximize)
         large = max(self._wanted(EFFORTS[0]), default=point.batch)
-        index = round(point.exponent * math.log(large / point.batch) / (math.log(2) / 2))
+        index = round(point.exponent * math.log(large / point.batch) / STEP)
         second = (
             Trial(point.lr, point.batch, 2, point.epochs),
             Trial(point.rate(index), large, 0, point.epochs),
@@ -192,7 +197,13 @@ class BatchQuestion:
         if complete:
             self.done.append(batch)
             row, answer = self._row_of(batch), self._diagnosis(monotonic())
-            if row is not None:
+            if row is None:
+                rates = {t.lr for t in self._outcomes() if t.batch == batch}
+                self.unknown.append(
+                    f"batch {batch}: at each of {len(rates)} learning rates that were tried a "
+                    "training diverged or ended with a higher loss than it started with"
+                )
+            else:
                 texts = (text for text in row_cells(answer, row)[1:] if text)
                 self.runner.report(f"batch {batch}: {', '.join(texts)}")
         return complete
@@ -215,8 +226,9 @@ class BatchQuestion:
         left_out = [batch for batch in self._wanted(EFFORTS[0]) if batch not in self.done]
         if left_out and left_out[0] < top:
             return left_out[0]
-        limit = FURTHEST * self.point.batch
-        limit = limit if self.largest is None else min(limit, self.largest)
+        if self.largest is None:
+            return None  # nobody knows where the points end
+        limit = min(FURTHEST * self.point.batch, self.largest)
         last = [self._row_of(batch) for batch in sorted(self.done)[-2:]]
         ended = len(last) == 2 and all(row is not None and row.exists is False for row in last)
         return None if ended or 2 * top > limit else 2 * top
@@ -238,12 +250,8 @@ class BatchQuestion:
         if point.metric:
             table = equivalents(
                 runs, lr=point.lr, batch=point.batch, epochs=point.epochs, metric=point.metric,
-                maximize=point.maximize,
+                maximize=point.maximize, batches=self.done,
             )  # fmt: skip
-            kept = {*self.done, point.batch}
-            table = table and replace(
-                table, rows=tuple(row for row in table.rows if row.batch in kept)
-            )
         found = Diagnosis(
             lr=point.lr,
             batch=point.batch,
@@ -267,7 +275,7 @@ class BatchQuestion:
         return replace(
             found,
             warnings=(*found.warnings, *warnings_of(found)),
-            unknown=(*found.unknown, *open_verdicts(found)),
+            unknown=(*found.unknown, *open_verdicts(found), *_open_regime(found)),
         )
 
     def _regime(self) -> TrainingRegime:
@@ -277,10 +285,12 @@ class BatchQuestion:
             maximize=point.maximize,
         )  # fmt: skip
         others = [s for s in compared.settings if s.lr == point.lr and s not in compared.unstable]
-        larger = [s for s in others if s.epochs == point.epochs and s.batch == 2 * point.batch]
+        larger = [s for s in others if s.epochs == point.epochs and s.batch > point.batch]
         epochs = [s for s in others if s.batch == point.batch and s.epochs != point.epochs]
         if not larger:
-            return TrainingRegime(None, None, None, why="it takes runs at twice your batch")
+            return TrainingRegime(
+                None, None, None, why="it takes runs at a larger batch and your lr"
+            )
         lower = Setting(point.rate(-2), point.batch, point.epochs)
         slopes = neighbour_slopes(
             compared, lower=lower, larger=larger[0], other=epochs[0] if epochs else None
@@ -302,7 +312,7 @@ class BatchQuestion:
         rest = [batch for batch in wanted if batch not in self.done]
         parallel = max(self.runner.workers.parallel, 1)
         effort = Effort(1, self.point.seeds, self.point.scouts)
-        whole = seconds_of(effort, self.point.batch, wanted, time, parallel)
+        whole = table_seconds(effort, self.point.batch, wanted, time, parallel)
         spent = sum(run.seconds for run in self.runner.used_runs()) / parallel
         what = f"batch{'es' * (len(rest) > 1)} {listed(rest)}" if rest else "the regime"
         again = "; the same command goes on from here" if self.runner.goes_on else ""
@@ -318,6 +328,12 @@ class _Some(Searcher):
 
     def search(self) -> Search:
         yield self.wanted
+
+
+def _open_regime(found: Diagnosis) -> Iterator[str]:
+    """Why the regime has no name, where it could have one."""
+    if found.regime.why and found.table is not None and found.equivalents and found.is_sgd:
+        yield f"the regime: {found.regime.why}"
 
 
 def _rounded(seeds: int, parallel: int) -> int:

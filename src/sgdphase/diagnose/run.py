@@ -21,6 +21,7 @@ from sgdphase.diagnose.question import BatchQuestion
 from sgdphase.diagnose.runner import Runner
 from sgdphase.errors import InputError, require
 from sgdphase.own import Own, UserTraining, forget, user_training
+from sgdphase.own.function import UNKNOWN_SIZE
 from sgdphase.sweep import Store, Workers
 from sgdphase.sweep.workers import Kept, workers_of
 
@@ -29,8 +30,6 @@ __all__ = ["diagnose", "diagnose_until_fitted"]
 _UNITS = {"": 1.0, "s": 1.0, "sec": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
 # A first guess of lr ~ batch^exponent: by its square root the step of an adaptive optimizer grows.
 _EXPONENTS = {"sgd": 1.0, "adamw": 0.5}
-# Of a training set of which only the user's function knows how large it is.
-_ANY_SIZE = 2**40
 
 Say = Callable[[str], None]
 
@@ -127,8 +126,12 @@ def diagnose(
         schedule=schedule, warmup=warmup, beta1=None if betas is None else betas[0],
         beta2=None if betas is None else betas[1],
     )  # fmt: skip
+    if user.train_size is not None and train_size is not None:
+        raise InputError(f"train size = {train_size}: data() has {user.train_size} training points")
     largest = user.train_size or train_size
     others = None if batches is None else tuple(map(int, batches))
+    if others is not None and set(others) <= {batch}:
+        raise InputError(f"batches = {list(others)}: must name another batch than yours, {batch}")
     _check_batches((int(batch), *(others or ())), smallest=user.smallest_batch, largest=largest)
     exponent = _EXPONENTS.get(user.options.get("optimizer", ""), 1.0)
     point = Point(
@@ -137,7 +140,7 @@ def diagnose(
     )  # fmt: skip
     with _runner(user, workers, store, started + seconds, say) as runner:
         return BatchQuestion(
-            runner, point, largest or _ANY_SIZE, largest, metric=metric, maximize=maximize,
+            runner, point, largest or UNKNOWN_SIZE, largest, metric=metric, maximize=maximize,
             batches=others, seeds=seeds,
         ).answered(started)  # fmt: skip
 

@@ -107,7 +107,7 @@ class Runner:
             if any(trial not in known for trial in trials):
                 return False
             if monotonic() - self._said > _SAID_EVERY:
-                self.report(f"{doing}: {len(used)} trainings at {train_size} points so far")
+                self.report(f"{doing}: {len(used)} trainings so far")
         return True
 
     def used_runs(self) -> tuple[Run, ...]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from sgdphase.diagnose.answer import Diagnosis
 from sgdphase.diagram import Estimate
-from sgdphase.diagram.equivalents import Equivalent
+from sgdphase.diagram.batch_table import Equivalent
 from sgdphase.diagram.four_regimes import DESCENT, UNFINISHED
 
 __all__ = [
@@ -63,7 +63,8 @@ def answer_text(diagnosis: Diagnosis) -> str:
 def your_training(d: Diagnosis) -> str:
     """What was trained: the first line."""
     settings = d.settings
-    parts = [f"batch {d.batch}", f"lr {number(d.lr)}", f"{d.epochs} epochs"]
+    epochs = f"{d.epochs} epoch{'s' * (d.epochs > 1)}"
+    parts = [f"batch {d.batch}", f"lr {number(d.lr)}", epochs]
     if "optimizer" in settings:
         parts.append({"sgd": "SGD", "adamw": "AdamW"}[settings["optimizer"]])
     if settings.get("momentum"):
@@ -153,21 +154,37 @@ def _rate(row: Equivalent, *, yours: bool) -> str:
 def advice(d: Diagnosis) -> str:
     """What to do, in one or two sentences."""
     if d.table is None:
-        return "Not one of your own trainings ended: nothing can be said."
+        return "Your own training gives nothing to compare with: see below."
+    if not d.equivalents:
+        return "No other batch was compared with yours."
+    if not any(row.batch > d.batch for row in d.equivalents):
+        return "Each row has the lr that goes with its batch."
     best, none = d.recommended, d.first_none
-    if best is None and none is None:
-        return "No batch is recommended yet: see below what is unknown."
     said = []
-    if best is not None and best.batch > d.batch:
+    if best is not None:
         said.append(f"Raise the batch to {best.batch}, with lr = {_formula(d, best)}.")
-    elif none is not None:
+    elif none is not None and none.batch == min(r.batch for r in d.equivalents):
         said.append(f"Stay at batch {d.batch}.")
+    else:
+        said.append("Whether a larger batch learns the same is open: see below.")
     if none is not None:
-        lost = {"time-limited": "makes up for the lost steps"}.get(
-            d.regime.name or "", f"gives the same {metric_name(d.metric)}"
-        )
-        said.append(f"From {none.batch} on no learning rate {lost}.")
-    return " ".join(said)
+        # Steps are what is missing where time decides and the training did not get as far.
+        lost = d.regime.name == "time-limited" and set(none.differs) & set(d.table.observables)
+        what = "makes up for the lost steps" if lost else f"gives the same {metric_name(d.metric)}"
+        said.append(f"From {none.batch} on no learning rate {what}.")
+    return " ".join([*said, *_largest(d)])
+
+
+def _largest(d: Diagnosis) -> Iterator[str]:
+    limit = None if d.table is None else d.table.largest_batch
+    if limit is None or math.isinf(limit.batch.high):
+        return
+    whole = Estimate(*(float(round(x)) for x in (limit.batch.value, limit.batch.low,
+                                                 limit.batch.high)))  # fmt: skip
+    yield (
+        f"By a curve through all rows the {metric_name(d.metric)} stays within the tolerance up to "
+        f"batch {interval(whole)}."
+    )
 
 
 def _formula(d: Diagnosis, best: Equivalent) -> str:
@@ -176,7 +193,8 @@ def _formula(d: Diagnosis, best: Equivalent) -> str:
     if rule is None or rule.up_to_batch <= d.batch:
         return number(best.lr.value)
     e = rule.exponent
-    law = f"{number(d.lr)} x (batch/{d.batch})^{e.value:.2f} [{e.low:.2f}, {e.high:.2f}]"
+    power, low, high = (f"{x + 0.0:.2f}".replace("-0.00", "0.00") for x in (e.value, e.low, e.high))
+    law = f"{number(d.lr)} x (batch/{d.batch})^{power} [{low}, {high}]"
     if rule.up_to_batch >= best.batch:
         return law
     return f"{number(best.lr.value)} (up to {rule.up_to_batch}: {law})"
@@ -184,7 +202,7 @@ def _formula(d: Diagnosis, best: Equivalent) -> str:
 
 def reason(d: Diagnosis) -> str:
     """Why, in one or two plain sentences."""
-    if d.settings.get("optimizer") == "adamw" or d.table is None:
+    if not d.is_sgd or d.table is None or not d.equivalents:
         return ""
     if d.regime.name in _REASONS:
         return _REASONS[d.regime.name]
@@ -201,7 +219,7 @@ def slopes_line(d: Diagnosis) -> str:
     parts = [("lr", slopes.lr), ("batch", slopes.batch), ("epochs", slopes.epochs)]
     listed = ", ".join(f"{interval(s, 2)} in {name}" for name, s in parts if s is not None)
     named = ""
-    if d.settings.get("optimizer") != "adamw":
+    if d.is_sgd:
         sure = "" if d.regime.confidence is None else f" (confidence {d.regime.confidence:.2f})"
         known = d.regime.name or (d.regime.between and f"between {' and '.join(d.regime.between)}")
         named = f"Regime: {known}{sure}. " if known else "Regime: cannot tell. "

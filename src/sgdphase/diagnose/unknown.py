@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from sgdphase.diagnose.answer import Diagnosis
 from sgdphase.diagnose.learner import Trial
-from sgdphase.diagram.comparison import Setting, went_up
+from sgdphase.diagram.training_runs import Setting, went_up
 from sgdphase.records import Outcome
 
 __all__ = ["open_verdicts", "own_failures"]
@@ -30,8 +30,8 @@ def own_failures(yours: Setting, outcomes: Mapping[Trial, Outcome]) -> Iterator[
     for what, happened in _FAILURES.items():
         if count := sum(map(happened, mine)):
             yield (
-                f"everything: your own training {what} in {count} of {len(mine)} seeds; a lower lr "
-                "may not"
+                f"everything: your own training {what} in {count} of {len(mine)} seeds; try a "
+                "lower lr"
             )
 
 
@@ -44,5 +44,5 @@ def open_verdicts(found: Diagnosis) -> Iterator[str]:
         seeds = row.seeds_needed(tolerance)
         needed = f"it would take about {max(seeds, row.seeds + 1)}"
         if not seeds <= _TOO_MANY:
-            needed = "it differs by about as much as the tolerance"
+            needed = f"it would take more than {_TOO_MANY}"
         yield f"whether batch {row.batch} is the same: {row.seeds} seeds leave it open, {needed}"

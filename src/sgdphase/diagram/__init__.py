@@ -5,6 +5,7 @@ It reads a table of runs and knows nothing of how they were made.
 
 from __future__ import annotations
 
+from sgdphase.diagram.batch_table import Equivalent, Equivalents, equivalents
 from sgdphase.diagram.bootstrap import Estimate
 from sgdphase.diagram.cells import Plane, plane_from_dataset, plane_from_table
 from sgdphase.diagram.collapse import Collapse, Curve, collapse, effective_collapses
@@ -20,6 +21,7 @@ from sgdphase.diagram.regimes import (
     local_slopes,
 )
 from sgdphase.diagram.terminal import TerminalMap
+from sgdphase.diagram.training_runs import Setting, TrainingRun
 
 __all__ = [
     "REGIMES",
@@ -28,6 +30,8 @@ __all__ = [
     "Cell",
     "Collapse",
     "Curve",
+    "Equivalent",
+    "Equivalents",
     "Estimate",
     "LinePoint",
     "PhaseDiagram",
@@ -35,7 +39,9 @@ __all__ = [
     "PowerLaw",
     "Regime",
     "RegimeMap",
+    "Setting",
     "TerminalMap",
+    "TrainingRun",
     "classify",
     "collapse",
     "draw",
@@ -45,6 +51,7 @@ __all__ = [
     "draw_plane",
     "effective_collapses",
     "effective_power_laws",
+    "equivalents",
     "local_slopes",
     "phase_diagram",
     "plane_from_dataset",

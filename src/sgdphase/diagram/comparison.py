@@ -14,9 +14,10 @@ all settings together: the deviation of two or three numbers is hardly known.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Literal
 
 import numpy as np
@@ -24,8 +25,9 @@ import numpy as np
 from sgdphase.diagram.bootstrap import LEVEL, Estimate
 from sgdphase.diagram.cells import FloatArray
 from sgdphase.diagram.few_seeds import crossing, pooled, quantile
+from sgdphase.diagram.training_runs import Setting, TrainingRun, went_up
 
-__all__ = ["PROGRESS", "Comparison", "Match", "Setting", "TrainingRun", "Verdict", "went_up"]
+__all__ = ["PROGRESS", "Comparison", "Match", "Verdict"]
 
 PROGRESS = ("train_loss", "alignment", "weight_change")
 # A training loss below this part of that at the start is next to zero: it is the noise of the last
@@ -33,6 +35,11 @@ PROGRESS = ("train_loss", "alignment", "weight_change")
 _NEXT_TO_ZERO = 0.01
 # Seeds from which a setting's own deviation is used.
 _OWN_DEVIATION = 5
+# Which way each goes as a training gets further. At a learning rate where one goes the other way,
+# steps are already too large for it, and it matches nothing.
+_FURTHER = {"train_loss": -1.0, "alignment": 1.0, "weight_change": 1.0}
+# Deviations of settings whose metric is within this factor of the user's are taken together.
+_ALIKE = 2.0
 # An observable that would leave the learning rate open by more than this factor either way says
 # nothing about it.
 _OPEN = math.log(4)
@@ -41,25 +48,6 @@ TOLERANCE = 0.05
 
 # `not worse`: the same or better, which of the two is open.
 Verdict = Literal["the same", "better", "not worse", "worse", "cannot tell"]
-
-
-@dataclass(frozen=True, order=True)
-class Setting:
-    """What can be chosen in a training."""
-
-    lr: float
-    batch: int
-    epochs: int
-
-
-@dataclass(frozen=True)
-class TrainingRun:
-    """One training, however it was made; one that diverged has no metrics."""
-
-    setting: Setting
-    seed: int
-    metrics: Mapping[str, float]
-    steps: int = 0
 
 
 @dataclass(frozen=True)
@@ -144,15 +132,17 @@ class Comparison:
         named = [name for name in PROGRESS if name in self.names and not self._is_spent(name)]
         others = [name for name in self.names if name not in (self.metric, "initial_loss")]
         chosen = named or [n for n in others if n not in PROGRESS] or [self.metric]
-        return [name for name in chosen if self.slope(name) is not None]
+        return [name for name in chosen if self._is_telling(name)]
+
+    def _is_telling(self, name: str) -> bool:
+        slope = self.slope(name)
+        return slope is not None and slope * _FURTHER.get(name, slope) > 0
 
     def _is_spent(self, name: str) -> bool:
         if name != "train_loss":
             return False
-        start = self.estimate(self.yours, "initial_loss")
-        unit = start.value if start is not None else 1.0
-        here = self.estimate(self.yours, name)
-        return here is None or here.value < _NEXT_TO_ZERO * unit
+        start, here = self.estimate(self.yours, "initial_loss"), self.estimate(self.yours, name)
+        return None not in (start, here) and here.value < _NEXT_TO_ZERO * start.value  # type: ignore[union-attr]
 
     # Numbers
 
@@ -168,7 +158,7 @@ class Comparison:
         y = np.array(list(self.values(setting, name).values()))
         if not y.size:
             return None
-        others = (np.array(list(self.values(s, name).values())) for s in self._pool)
+        others = (np.array(list(self.values(s, name).values())) for s in self._alike(name))
         half = self._half_width(y, others)
         return Estimate(float(y.mean()), float(y.mean()) - half, float(y.mean()) + half)
 
@@ -177,16 +167,29 @@ class Comparison:
         d = self._differences(setting, name, log=False)
         if not d.size:
             return None
-        half = self._half_width(d, (self._differences(s, name, log=False) for s in self._pool))
+        others = (self._differences(s, name, log=False) for s in self._alike(name))
+        half = self._half_width(d, others)
         return Estimate(float(d.mean()), float(d.mean()) - half, float(d.mean()) + half)
 
     def tolerance(self, name: str) -> float:
-        """How much a metric may differ and be the same: 5 %, or the deviation of the seeds."""
+        """How much a metric may differ and be the same: 5 %, or the deviation of the seeds.
+
+        Of a share of which more is better, as an accuracy, 5 % of what is missing to one. Where
+        both are zero, as little as the metric can differ.
+        """
         y = np.array(list(self.values(self.yours, name).values()))
         if not y.size:
             return math.nan
         deviation = float(y.std(ddof=1)) if y.size > 1 else 0.0
-        return max(TOLERANCE * abs(float(y.mean())), deviation)
+        unit = abs(float(y.mean()))
+        if name == self.metric and self.worse < 0 and 0 < unit <= 1:
+            unit = 1 - unit
+        return max(TOLERANCE * unit, deviation) or self._resolution(name)
+
+    def _resolution(self, name: str) -> float:
+        """The smallest difference between two values that occur."""
+        every = sorted({v for s in self.settings for v in self.values(s, name).values()})
+        return min((b - a for a, b in pairwise(every)), default=0.0)
 
     def verdict(self, setting: Setting, name: str | None = None) -> Verdict:
         """Whether a metric, by default the deciding one, is the same as the user's."""
@@ -205,14 +208,17 @@ class Comparison:
             return "better"
         return "not worse" if high <= tolerance else "cannot tell"
 
-    @cached_property
-    def _pool(self) -> list[Setting]:
-        """Settings whose seeds tell the deviation of all."""
-        return [
-            s
-            for s in self.settings
-            if s not in self.unstable and s != self.yours and s.epochs == self.yours.epochs
-        ]
+    def _alike(self, name: str) -> list[Setting]:
+        """Settings whose seeds tell the deviation of a metric: near instability it is another."""
+        ours = np.mean(list(self.values(self.yours, name).values()))
+        found = []
+        for setting in self.settings:
+            values = list(self.values(setting, name).values())
+            mean = np.mean(values) if values else math.nan
+            within = ours <= 0 or ours / _ALIKE <= mean <= ours * _ALIKE
+            if values and within and setting != self.yours:
+                found.append(setting)
+        return [s for s in found if s.epochs == self.yours.epochs]
 
     def _half_width(self, y: FloatArray, others: Iterable[FloatArray]) -> float:
         """Of the interval of a mean; NaN where nothing tells the deviation."""
@@ -247,12 +253,15 @@ class Comparison:
         log = self._is_positive(name)
         per_seed = -self._differences(lower[-1], name, log=log)
         per_seed = per_seed / math.log(self.yours.lr / lower[-1].lr)
-        if per_seed.size < 2:
-            return None
-        error = float(per_seed.std(ddof=1)) / math.sqrt(per_seed.size)
+        span = math.log(self.yours.lr / lower[-1].lr)
+        beside = (self._differences(s, name, log=log) / span for s in self.row(self.yours.batch))
+        deviation, freedom = pooled(d for d in beside if d.any())
+        if freedom == 0:
+            # No scatter at all: any difference counts.
+            return float(per_seed.mean()) if per_seed.size > 1 and per_seed.any() else None
         mean = float(per_seed.mean())
-        clear = abs(mean) > quantile(per_seed.size - 1, 0.95) * error and mean != 0
-        return mean if clear else None
+        error = deviation / math.sqrt(per_seed.size)
+        return mean if abs(mean) > quantile(freedom, 0.95) * error and mean != 0 else None
 
     def distance(self, setting: Setting, name: str) -> float:
         """How far an observable (its logarithm where it has one) is from the user's, on average."""
@@ -336,8 +345,3 @@ class Comparison:
             if change.low > tolerance or change.high < -tolerance:
                 found[name] = change.value / abs(ours.value)
         return found
-
-
-def went_up(metrics: Mapping[str, float]) -> bool:
-    """Whether a training ended with a higher loss than it started with."""
-    return metrics.get("train_loss", -math.inf) > metrics.get("initial_loss", math.inf)

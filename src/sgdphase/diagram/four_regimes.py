@@ -29,7 +29,8 @@ from sgdphase.diagram.bootstrap import (
     seed_replicates,
 )
 from sgdphase.diagram.cells import FloatArray
-from sgdphase.diagram.comparison import Comparison, Setting
+from sgdphase.diagram.comparison import PROGRESS, Comparison
+from sgdphase.diagram.training_runs import Setting
 
 __all__ = ["RATIOS", "Slopes", "TrainingRegime", "neighbour_slopes", "slopes_of", "training_regime"]
 
@@ -42,9 +43,12 @@ UNFINISHED = "noise-dominated, unfinished"
 DESCENT = "gradient descent"
 # Neighbouring ratios are 1 apart; beyond this distance from all a training is between two.
 _REACH = 0.35
-# Less than this part of the slope elsewhere is small: a tenth of the logarithm that it could be.
+# A slope below this is small.
 _SMALL = 0.1
 _CONFIDENCE = 0.8
+# The most weight that a third regime may have between two.
+_THIRD = 0.25
+_NONE = "none"
 
 
 @dataclass(frozen=True)
@@ -119,26 +123,22 @@ def slopes_of(
     return Slopes(observable, found["lr"], found["batch"], found.get("epochs"))
 
 
-def training_regime(
-    per_observable: Mapping[str, Mapping[str, FloatArray]], *, elsewhere: float = 1.0
-) -> TrainingRegime:
-    """The regime by the observable whose slope in lr stands out most.
-
-    `elsewhere` is the size that the slope has, or could have, at other learning rates.
-    """
+def training_regime(per_observable: Mapping[str, Mapping[str, FloatArray]]) -> TrainingRegime:
+    """The regime by the observable whose slope in lr stands out most."""
     known = {}
     for name, per_seed in per_observable.items():
         slopes = slopes_of(name, per_seed)
         if slopes is not None:
             known[name] = slopes
     if not known:
-        return TrainingRegime(None, None, None, why="it takes two seeds around your training")
+        why = "it takes two seeds around your training, and an observable above zero"
+        return TrainingRegime(None, None, None, why=why)
 
     def clarity(name: str) -> float:
         s = known[name].lr
         return abs(s.value) / max(s.high - s.low, 1e-12)
 
-    still = [s for s in known.values() if _is_small(s, elsewhere)]
+    still = [s for s in known.values() if _is_small(s)]
     if len(still) == len(known):
         first = next(iter(known.values()))
         return TrainingRegime(DESCENT, None, first)
@@ -153,9 +153,12 @@ def training_regime(
     return _named(slopes, per_observable[chosen])
 
 
-def _is_small(slopes: Slopes, elsewhere: float) -> bool:
+def _is_small(slopes: Slopes) -> bool:
+    """Against 1, which slopes of progress have elsewhere; those of others have no such scale."""
+    if slopes.observable not in PROGRESS:
+        return False
     parts = [part for part in (slopes.lr, slopes.batch, slopes.epochs) if part is not None]
-    return all(max(abs(part.low), abs(part.high)) < _SMALL * elsewhere for part in parts)
+    return all(max(abs(part.low), abs(part.high)) < _SMALL for part in parts)
 
 
 def _named(slopes: Slopes, per_seed: Mapping[str, FloatArray]) -> TrainingRegime:
@@ -166,6 +169,9 @@ def _named(slopes: Slopes, per_seed: Mapping[str, FloatArray]) -> TrainingRegime
     share = float(np.mean([_nearest(copy) == name for copy in copies]))
     if isinstance(name, tuple):
         return TrainingRegime(None, share, slopes, between=name)
+    if name == _NONE:
+        why = "its slopes are those of no regime, and of no crossover between two"
+        return TrainingRegime(None, share, slopes, why=why)
     if share < _CONFIDENCE:
         why = f"it may be {name}, or another (confidence {share:.2f}): it takes more seeds"
         return TrainingRegime(None, share, slopes, why=why)
@@ -173,14 +179,24 @@ def _named(slopes: Slopes, per_seed: Mapping[str, FloatArray]) -> TrainingRegime
 
 
 def _nearest(slopes: FloatArray) -> str | tuple[str, str]:
-    """The regime of three slopes, or the two that they lie between."""
+    """The regime of three slopes, or the two that they lie between.
+
+    Ratios are a mean of those of the three regimes, with weights that add up to one; between two
+    regimes the third has none.
+    """
     in_lr, in_batch, in_epochs = (float(s) for s in slopes)
     if in_lr == 0:
         return DESCENT
     point = (-in_batch / in_lr, in_epochs / in_lr)
     distance = {name: math.dist(point, target) for name, target in RATIOS.items()}
-    first, second = sorted(distance, key=lambda name: distance[name])[:2]
+    first = min(distance, key=lambda name: distance[name])
     # On the way from noise to time, the ratio of epochs tells how far the training is from its end.
     if abs(point[0] - 1) <= _REACH and _SMALL < point[1] < 1 - _REACH:
         return UNFINISHED
-    return first if distance[first] <= _REACH else (first, second)
+    if distance[first] <= _REACH:
+        return first
+    weights = (point[0] - point[1], 1 - point[0], point[1])
+    ranked = sorted(zip(weights, RATIOS, strict=True), reverse=True)
+    if abs(ranked[2][0]) > _THIRD:
+        return _NONE
+    return ranked[0][1], ranked[1][1]

@@ -4,6 +4,6 @@ Torch is loaded with the first module that is trained, not here.
 """
 
 from sgdphase.own.problem import Own, forget, own_file, own_functions
-from sgdphase.own.user_training import UserTraining, user_training
+from sgdphase.own.user import UserTraining, user_training
 
 __all__ = ["Own", "UserTraining", "forget", "own_file", "own_functions", "user_training"]

@@ -17,6 +17,10 @@ from sgdphase.errors import InputError
 from sgdphase.own.problem import Own
 from sgdphase.records import Outcome, Training
 
+# What a function may give back of what it was given, or of itself: no metrics.
+_NO_METRICS = {"lr", "batch", "epochs", "seed", "train_size", "seconds", "time", "duration"}
+# Of a training set of which only the function knows how large it is.
+UNKNOWN_SIZE = 2**40
 # What a training until fitted may return besides `alignment`.
 OBSERVABLES = ("alignment", "test_error", "weight_change", "first_step_alignment")
 
@@ -30,7 +34,7 @@ def train(training: Training, *, trajectory: bool = False) -> Outcome:
         "lr": training.lr,
         "batch": training.batch,
         "epochs": training.epochs,
-        "train_size": training.train_size,
+        "train_size": None if training.train_size == UNKNOWN_SIZE else training.train_size,
         "seed": training.seed,
     }
     found = code.call("train", training.seed, **_taken(code.functions["train"], given, code.name))
@@ -46,6 +50,9 @@ def _taken(function: Callable[..., Any], given: dict[str, Any], name: str) -> di
         parameters = inspect.signature(function).parameters
     except (TypeError, ValueError):
         return has
+    size = parameters.get("train_size")
+    if "train_size" not in has and size is not None and size.default is size.empty:
+        raise InputError(f"{name}: train() takes train_size: say how many points, as train size")
     if any(p.kind is inspect.Parameter.VAR_KEYWORD for p in parameters.values()):
         return has
     if "epochs" in has and "epochs" not in parameters:
@@ -67,7 +74,7 @@ def _finished(found: Any, name: str, training: Training) -> Outcome:
     values = {}
     for key, value in given.items():
         with suppress(TypeError, ValueError, OverflowError, RuntimeError):
-            if not isinstance(value, bool | np.bool_):
+            if not isinstance(value, bool | np.bool_) and key not in _NO_METRICS:
                 values[str(key)] = _number(value)
     steps = values.pop("steps", math.nan)
     if not values:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from sgdphase.diagnose import Diagnosis, FittedDiagnosis
-from sgdphase.report.equivalents import equivalents_page
+from sgdphase.report.batch_table import equivalents_page
 from sgdphase.report.fitted import fitted_page, make_folder
 from sgdphase.report.store import store_page
 

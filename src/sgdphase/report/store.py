@@ -165,6 +165,12 @@ def _sortable(own: Mapping[str, Any], names: Sequence[str]) -> list[tuple[str, f
 
 def _diagram(experiment: Experiment, observable: str, factor: float) -> PhaseDiagram | str:
     """The phase diagram, or why there is none."""
+    epochs = experiment.runs[0].training.epochs
+    if epochs is not None:
+        return (
+            f"These trainings ran for {epochs} epochs; a phase diagram is of trainings until all "
+            "is fitted. `sgdphase diagnose --out` makes the page of their table."
+        )
     columns = table_of(experiment.runs)
     if observable not in columns:
         return f"None of these runs has a value of {observable}: there is no phase diagram."

@@ -6,7 +6,7 @@ A pure function of runs and of the user's setting; it knows nothing of how runs 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -14,7 +14,8 @@ import numpy as np
 from scipy.optimize import isotonic_regression
 
 from sgdphase.diagram.bootstrap import LEVEL, REPLICATES, Estimate
-from sgdphase.diagram.comparison import Comparison, Setting, TrainingRun, Verdict
+from sgdphase.diagram.comparison import Comparison, Verdict
+from sgdphase.diagram.training_runs import Setting, TrainingRun
 
 __all__ = [
     "NEAR", "Equivalent", "Equivalents", "LargestBatch", "Rule", "equivalents", "matched_lr",
@@ -111,19 +112,22 @@ def equivalents(
     epochs: int,
     metric: str,
     maximize: bool = False,
+    batches: Collection[int] | None = None,
     level: float = LEVEL,
 ) -> Equivalents | None:
     """The table of equivalents of the training at `lr`, `batch` and `epochs`.
 
-    `metric` decides whether two trainings are the same (lower is better, unless `maximize`). None
-    without a run of the user's own training that ended.
+    `metric` decides whether two trainings are the same (lower is better, unless `maximize`). Rows
+    are those of `batches`, by default of every other batch that has runs. None without runs of the
+    user's own training that all ended.
     """
     yours = Setting(lr, batch, epochs)
     compared = Comparison(runs, yours, metric=metric, maximize=maximize, level=level)
     if compared.estimate(yours, metric) is None:
         return None
-    batches = sorted({s.batch for s in compared.settings if s.epochs == epochs} - {batch})
-    found = (row_of(compared, other) for other in batches)
+    there = {s.batch for s in compared.settings if s.epochs == epochs} - {batch}
+    wanted = sorted(there if batches is None else there.intersection(batches))
+    found = (row_of(compared, other) for other in wanted)
     rows = tuple(row for row in found if row is not None)
     return Equivalents(
         yours=_row(compared, yours, Estimate(lr, lr, lr), exists=True),
@@ -213,7 +217,7 @@ def _row(
         if not exists and not bracketed:
             exists = None
     metrics = {name: compared.estimate(setting, name) for name in compared.names}
-    zero = Estimate(0.0, 0.0, 0.0)
+    unknown = Estimate(math.nan, math.nan, math.nan)
     return Equivalent(
         batch=setting.batch,
         lr=lr,
@@ -226,7 +230,7 @@ def _row(
             for name, value in metrics.items()
             if value is not None and name != "initial_loss"
         },
-        difference=compared.difference(setting, compared.metric) or zero,
+        difference=compared.difference(setting, compared.metric) or unknown,
         differs=compared.differs(setting),
         by=by,
         bracketed=bracketed,
@@ -248,8 +252,10 @@ def _largest(compared: Comparison, rows: Sequence[Equivalent]) -> LargestBatch |
     """Where the deciding metric, rising with the batch, leaves the tolerance.
 
     One curve through all rows: the least squares one that never falls, from zero at the user's own
-    batch, linear in log batch between rows. Its interval is that of replicates, in which each row
-    is off by Student's noise.
+    batch, linear in log batch between rows. Replicates are drawn about that curve; half of the
+    variance of a difference to the user's training is that training's own, the same in all rows.
+    What replicates are off the curve, the curve is taken to be off the truth (the basic bootstrap),
+    which takes out that noise bends a rising curve upwards.
     """
     above = [row for row in rows if row.batch > compared.yours.batch]
     known = [row for row in above if math.isfinite(row.difference.low)]
@@ -263,20 +269,24 @@ def _largest(compared: Comparison, rows: Sequence[Equivalent]) -> LargestBatch |
     weight = np.array(
         [1e6 / max(float(error.min()) ** 2, 1e-300), *(1 / np.maximum(error, 1e-12) ** 2)]
     )
+    curve = isotonic_regression(value, weights=weight).x
     rng = np.random.default_rng(0)
-    noise = rng.standard_normal((REPLICATES, len(known))) * error
-    ends = [_end(x, value + np.array([0.0, *row]), weight, tolerance) for row in noise]
+    own, common = rng.standard_normal((REPLICATES, len(known))), rng.standard_normal(REPLICATES)
+    noise = (own + common[:, None]) / math.sqrt(2) * error
     end = _end(x, value, weight, tolerance)
-    low, high = np.quantile(ends, [(1 - compared.level) / 2, (1 + compared.level) / 2])
-    top = float(x[-1])
+    about = _end(x, curve, weight, tolerance)
+    ends = [_end(x, curve + np.array([0.0, *row]), weight, tolerance) for row in noise]
+    level = ((1 + compared.level) / 2, (1 - compared.level) / 2)
+    low, high = (about + end - float(edge) for edge in np.quantile(ends, level))
+    first, last = float(x[0]), float(x[-1])
     sizes = Estimate(
-        2.0 ** min(end, top), 2.0 ** min(float(low), top),
-        2.0 ** float(high) if high <= top else math.inf,
-    )  # fmt: skip
-    if end > top:
-        return LargestBatch(sizes, "no batch that was tried ends it")
-    first = next(row for row in known if math.log2(row.batch) >= end - 1e-9)
-    return LargestBatch(sizes, f"at batch {first.batch} the best lr is {first.verdict}")
+        2.0 ** min(end, last),
+        2.0 ** min(max(low, first), end, last),
+        2.0 ** max(high, end) if max(high, end) <= last else math.inf,
+    )
+    if end > last:
+        return LargestBatch(sizes, f"no batch up to {known[-1].batch} leaves the tolerance")
+    return LargestBatch(sizes, "there the curve through all rows leaves the tolerance")
 
 
 def _end(x: Any, value: Any, weight: Any, tolerance: float) -> float:

@@ -21,7 +21,7 @@ from sgdphase.diagnose.text import (
     value,
     your_training,
 )
-from sgdphase.diagram.equivalents import Equivalent
+from sgdphase.diagram.batch_table import Equivalent
 from sgdphase.diagram.style import BLUE, GREEN, GREY, ORANGE, new_figure
 from sgdphase.report._drawing import png
 from sgdphase.report.page import (

@@ -222,12 +222,12 @@ def _about_data(own: UserTraining) -> Iterator[str]:
             f"the full training set is {own.train_size}"
         )
     if own.test_size < _FEW_TEST_POINTS:
-        yield f"only {own.test_size} test points: alignments are coarse"
+        yield f"only {own.test_size} test points: the test error moves by {1 / own.test_size:.1%}"
     yield from own.problem.notes
     if own.problem.changes:
         yield (
-            "points change from one reading to the next (augmentation?): one reading was kept; "
-            "fresh variants at every step act as a larger training set would"
+            "points change from one reading to the next (augmentation?): one reading was kept, so "
+            "that all trainings have the same points; put the change into augment(x)"
         )
 
 
