@@ -7,12 +7,13 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from sgdphase.diagnose.answer import Diagnosis
+from sgdphase.diagnose.numbers import digits, shown
 from sgdphase.diagram import Estimate
 from sgdphase.diagram.batch_table import Equivalent
 from sgdphase.diagram.four_regimes import DESCENT, UNFINISHED
 
 __all__ = [
-    "advice", "answer_text", "headings", "metric_name", "number", "reason", "row_cells",
+    "advice", "answer_text", "headings", "metric_name", "reason", "row_cells",
     "slopes_line", "table_rows", "value", "warnings_of", "your_training",
 ]  # fmt: skip
 
@@ -64,7 +65,7 @@ def your_training(d: Diagnosis) -> str:
     """What was trained: the first line."""
     settings = d.settings
     epochs = f"{d.epochs} epoch{'s' * (d.epochs > 1)}"
-    parts = [f"batch {d.batch}", f"lr {number(d.lr)}", epochs]
+    parts = [f"batch {d.batch}", f"lr {digits(d.lr)}", epochs]
     if "optimizer" in settings:
         parts.append({"sgd": "SGD", "adamw": "AdamW"}[settings["optimizer"]])
     if settings.get("momentum"):
@@ -143,12 +144,12 @@ def row_cells(d: Diagnosis, row: Equivalent) -> tuple[str, str, str, str, str, s
 
 def _rate(row: Equivalent, *, yours: bool) -> str:
     if yours:
-        return f"{number(row.lr.value)} (yours)"
+        return f"{digits(row.lr.value)} (yours)"
     if row.exists is False:
-        return f"none: best is lr {number(row.lr.value)}"
+        return f"none: best is lr {digits(row.lr.value)}"
     if row.by == "best":
-        return f"{number(row.lr.value)} (best of those tried)"
-    return interval(row.lr)
+        return f"{digits(row.lr.value)} (best of those tried)"
+    return shown(row.lr)
 
 
 def advice(d: Diagnosis) -> str:
@@ -183,7 +184,7 @@ def _largest(d: Diagnosis) -> Iterator[str]:
                                                  limit.batch.high)))  # fmt: skip
     yield (
         f"By a curve through all rows the {metric_name(d.metric)} stays within the tolerance up to "
-        f"batch {interval(whole)}."
+        f"batch {shown(whole)}."
     )
 
 
@@ -191,13 +192,13 @@ def _formula(d: Diagnosis, best: Equivalent) -> str:
     """The rule if it reaches the recommended row; else the lr of that row, and the rule."""
     rule = None if d.table is None else d.table.rule
     if rule is None or rule.up_to_batch <= d.batch:
-        return number(best.lr.value)
+        return digits(best.lr.value)
     e = rule.exponent
     power, low, high = (f"{x + 0.0:.2f}".replace("-0.00", "0.00") for x in (e.value, e.low, e.high))
-    law = f"{number(d.lr)} x (batch/{d.batch})^{power} [{low}, {high}]"
+    law = f"{digits(d.lr)} x (batch/{d.batch})^{power} [{low}, {high}]"
     if rule.up_to_batch >= best.batch:
         return law
-    return f"{number(best.lr.value)} (up to {rule.up_to_batch}: {law})"
+    return f"{digits(best.lr.value)} (up to {rule.up_to_batch}: {law})"
 
 
 def reason(d: Diagnosis) -> str:
@@ -217,7 +218,7 @@ def slopes_line(d: Diagnosis) -> str:
     if slopes is None:
         return ""
     parts = [("lr", slopes.lr), ("batch", slopes.batch), ("epochs", slopes.epochs)]
-    listed = ", ".join(f"{interval(s, 2)} in {name}" for name, s in parts if s is not None)
+    listed = ", ".join(f"{shown(s, 2)} in {name}" for name, s in parts if s is not None)
     named = ""
     if d.is_sgd:
         sure = "" if d.regime.confidence is None else f" (confidence {d.regime.confidence:.2f})"
@@ -238,29 +239,10 @@ def value(estimate: Estimate, metric: str) -> str:
     ('4.0 % [3.7, 4.3]', '1.5 [1.25, 1.75]')
     """
     if metric not in _SHARES:
-        return interval(estimate)
+        return shown(estimate)
     ends = (100 * max(estimate.low, 0.0), 100 * estimate.high)
     between = f" [{ends[0]:.1f}, {ends[1]:.1f}]" if all(map(math.isfinite, ends)) else ""
     return f"{100 * estimate.value:.1f} %{between}"
-
-
-def interval(estimate: Estimate, digits: int = 3) -> str:
-    """A number and its interval, in so many digits."""
-    ends = [number(end, digits) for end in (estimate.low, estimate.high)]
-    between = (
-        f" [{', '.join(ends)}]" if all(map(math.isfinite, (estimate.low, estimate.high))) else ""
-    )
-    return f"{number(estimate.value, digits)}{between}"
-
-
-def number(x: float, digits: int = 3) -> str:
-    """A number in so many digits, without a power of ten as long as it is readable.
-
-    >>> number(0.0981), number(1234567), number(0.00002)
-    ('0.0981', '1230000', '2e-05')
-    """
-    rounded = float(f"{x:.{digits}g}")
-    return f"{rounded:.15g}"
 
 
 def warnings_of(d: Diagnosis) -> Iterator[str]:
@@ -270,7 +252,7 @@ def warnings_of(d: Diagnosis) -> Iterator[str]:
     better = d.table.better_lr
     if better is not None:
         yield (
-            f"at your own batch lr {number(better.lr.value)} is better than yours: "
+            f"at your own batch lr {digits(better.lr.value)} is better than yours: "
             f"{metric_name(d.metric)} {value(better.metrics[d.metric], d.metric)}; rows are "
             "compared with your training as it is"
         )

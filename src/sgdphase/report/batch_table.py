@@ -10,11 +10,11 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from sgdphase.diagnose import Diagnosis
+from sgdphase.diagnose.numbers import digits
 from sgdphase.diagnose.text import (
     advice,
     headings,
     metric_name,
-    number,
     reason,
     slopes_line,
     table_rows,
@@ -121,7 +121,7 @@ def metric_picture(d: Diagnosis) -> Figure:
         ends = [[scale * (metric.value - metric.low)], [scale * (metric.high - metric.value)]]
         colour = BLUE if row.batch == d.batch else _COLOURS[row.verdict]
         axes.errorbar([row.batch], [scale * metric.value], ends, fmt="o", color=colour, capsize=3)
-        axes.annotate(f"lr {number(row.lr.value)}", (row.batch, scale * metric.value),
+        axes.annotate(f"lr {digits(row.lr.value)}", (row.batch, scale * metric.value),
                       textcoords="offset points", xytext=(7, 7), fontsize=8)  # fmt: skip
     _log_batches(axes, rows)
     unit = ", %" if scale != 1 else ""
@@ -151,7 +151,7 @@ def rate_picture(d: Diagnosis) -> Figure:
         axes.fill_between(x, low, high, color=GREEN, alpha=0.15, lw=0)
     axes.set(yscale="log", ylabel="learning rate")
     rates = [row.lr.value for row in rows]
-    axes.set_yticks(rates, [number(rate) for rate in rates])
+    axes.set_yticks(rates, [digits(rate) for rate in rates])
     _log_batches(axes, rows)
     return figure
 
@@ -202,7 +202,7 @@ def _rate_caption(d: Diagnosis) -> str:
     if rule is not None:
         e = rule.exponent
         law = (
-            f" The line is lr = {number(d.lr)} x (batch/{d.batch})^{e.value:.2f} "
+            f" The line is lr = {digits(d.lr)} x (batch/{d.batch})^{e.value:.2f} "
             f"[{e.low:.2f}, {e.high:.2f}]."
         )
     return f"The learning rate that learns the same; a cross is the best where there is none.{law}"
@@ -216,7 +216,7 @@ def _metrics(d: Diagnosis) -> Html:
         [
             (
                 row.batch,
-                number(row.lr.value),
+                digits(row.lr.value),
                 row.seeds,
                 *(value(row.metrics[name], name) if name in row.metrics else "" for name in names),
             )

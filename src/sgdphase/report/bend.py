@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
 from sgdphase.diagnose.fitted.answer import FittedDiagnosis
-from sgdphase.diagnose.fitted.text import digits
+from sgdphase.diagnose.numbers import digits
 from sgdphase.diagram import Estimate
 from sgdphase.diagram.style import BLUE, GREEN, GREY, ORANGE, PURPLE, new_figure
 from sgdphase.report._drawing import alignment_of, critical_batch_at, has_interval

@@ -8,7 +8,8 @@ from pathlib import Path
 from matplotlib.figure import Figure
 
 from sgdphase.diagnose.fitted.answer import FittedDiagnosis
-from sgdphase.diagnose.fitted.text import answer_lines, digits
+from sgdphase.diagnose.fitted.text import answer_lines
+from sgdphase.diagnose.numbers import digits
 from sgdphase.diagram import Estimate
 from sgdphase.errors import InputError
 from sgdphase.report._drawing import has_interval, png

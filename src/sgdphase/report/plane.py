@@ -12,7 +12,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator
 
 from sgdphase.diagnose.fitted.answer import FittedDiagnosis
 from sgdphase.diagnose.fitted.reasons import unusable
-from sgdphase.diagnose.fitted.text import digits
+from sgdphase.diagnose.numbers import digits
 from sgdphase.diagram import Estimate, Regime
 from sgdphase.diagram.style import GREEN, PURPLE, new_figure
 from sgdphase.report._drawing import (

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
 from sgdphase.diagnose.fitted.answer import FittedDiagnosis, Scaling, Size
-from sgdphase.diagnose.fitted.text import digits
+from sgdphase.diagnose.numbers import digits
 from sgdphase.diagram import Estimate
 from sgdphase.diagram.style import BLUE, GREY, ORANGE, new_figure
 from sgdphase.report._drawing import has_interval

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from sgdphase.diagnose.fitted.text import digits
+from sgdphase.diagnose.numbers import digits
 from sgdphase.diagram import REGIMES, Estimate, PhaseDiagram, phase_diagram, plane_from_table
 from sgdphase.diagram.cells import EXPERIMENT, choose
 from sgdphase.diagram.draw import draw_figure

@@ -21,8 +21,8 @@ from sgdphase.diagnose.fitted.limits import carried, limits, regime_at
 from sgdphase.diagnose.fitted.reasons import left_out, unusable
 from sgdphase.diagnose.fitted.schedule import Schedule
 from sgdphase.diagnose.fitted.slopes import Local, LocalSlopes
-from sgdphase.diagnose.fitted.text import shown
 from sgdphase.diagnose.learner import Learner
+from sgdphase.diagnose.numbers import shown
 from sgdphase.diagnose.runner import Runner
 from sgdphase.diagram import LinePoint
 from sgdphase.sweep import Run

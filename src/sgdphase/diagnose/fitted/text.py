@@ -6,10 +6,11 @@ import math
 from collections.abc import Iterator
 
 from sgdphase.diagnose.fitted.answer import FittedDiagnosis, Limit
-from sgdphase.diagram import TARGETS, Estimate, Regime
+from sgdphase.diagnose.numbers import digits, shown
+from sgdphase.diagram import TARGETS, Regime
 from sgdphase.diagram.regimes import REACH
 
-__all__ = ["answer_lines", "digits", "shown"]
+__all__ = ["answer_lines"]
 
 _MEANS: dict[Regime, str] = {
     "noise-dominated": "what is learnt depends on lr/batch",
@@ -185,29 +186,6 @@ def _limit(limit: Limit) -> str:
             return shown(limit.batch)
         case _:
             return "cannot tell"
-
-
-def shown(estimate: Estimate | None) -> str:
-    """A number with its interval, to three digits.
-
-    >>> shown(Estimate(52.83, 39.6, 1066.9)), shown(Estimate(3.0, float("nan"), float("nan")))
-    ('52.8 [39.6, 1070]', '3 [no interval]')
-    """
-    if estimate is None:
-        return "unknown"
-    if not (math.isfinite(estimate.low) or math.isfinite(estimate.high)):
-        return f"{digits(estimate.value)} [no interval]"
-    low, high = (digits(edge) or "?" for edge in (estimate.low, estimate.high))
-    return f"{digits(estimate.value)} [{low}, {high}]"
-
-
-def digits(value: float, count: int = 3) -> str:
-    """A number with that many digits, without a power of ten as long as it is readable.
-
-    >>> digits(2421.7), digits(0.012345), digits(float("nan"))
-    ('2420', '0.0123', '')
-    """
-    return "" if math.isnan(value) else f"{float(f'{value:.{count}g}'):.15g}"
 
 
 def _doublings(ratio: float, what: str) -> str:
