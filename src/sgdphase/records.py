@@ -199,9 +199,8 @@ class Training:
         for name, valid in choices.items():
             given = getattr(self, name)
             if given not in valid:
-                raise InputError(
-                    f"{name} = '{given}': {self.model} knows {', '.join(filter(None, valid))}"
-                )
+                known = "must be" if self.model == "own" else f"{self.model} knows"
+                raise InputError(f"{name} = '{given}': {known} {', '.join(filter(None, valid))}")
         if self.model not in _CHOICES:
             return
         if self.model == "perceptron":

@@ -220,10 +220,57 @@ def test_the_metric_can_be_chosen_and_must_be_there() -> None:
         ask(lambda lr, batch, epochs, seed: {"this": 1.0, "that": 2.0})
 
 
-def test_a_better_lr_at_the_own_batch_is_warned_of() -> None:
-    found = ask(law, lr=0.02, batches=[32])
-    (warning,) = [line for line in found.warnings if "is better than yours" in line]
-    assert warning.startswith("at your own batch lr 0.04 is better than yours: test error")
+def test_a_better_lr_at_the_own_batch_stands_first() -> None:
+    text = str(ask(law, lr=0.02, batches=[32]))
+    (line,) = [line for line in text.splitlines() if "is better than yours" in line]
+    assert line.startswith("At your own batch lr 0.04 is better than yours: test error")
+
+
+def test_both_questions_may_share_a_store(tmp_path: Path) -> None:
+    path, store = tmp_path / "both.py", tmp_path / "both.sqlite"
+    path.write_text(
+        "import numpy as np, torch\n"
+        "rng = np.random.default_rng(0)\n"
+        "x = rng.standard_normal((80, 4)).astype('float32')\n"
+        "def model(): return torch.nn.Linear(4, 1)\n"
+        "def data(): return x, (x[:, 0] > 0).astype(int)\n"
+    )
+    common: dict[str, Any] = {"lr": 0.5, "batch": 8, "workers": 0, "store": store, "budget": 4,
+                              "say": lambda line: None}  # fmt: skip
+    for _ in range(2):
+        first = sp.diagnose(path, epochs=2, batches=[16], seeds=2, **common)
+        assert first.table is not None
+        assert sp.diagnose_until_fitted(path, **common).trainings
+
+
+def test_runs_of_the_store_are_not_passed_over(tmp_path: Path) -> None:
+    """A later call with fewer seeds has the answer of all of them."""
+    path, store = tmp_path / "law.py", tmp_path / "law.sqlite"
+    path.write_text(
+        "import numpy as np\n"
+        "def train(lr, batch, epochs, seed):\n"
+        "    rng = np.random.default_rng([seed, batch])\n"
+        "    p = lr * epochs / batch\n"
+        "    return {'test_error': 0.1 * np.exp(0.05 * rng.normal()) / p, 'train_loss': 1 / p}\n"
+    )
+
+    def asked(seeds: int) -> Diagnosis:
+        return sp.diagnose(path, lr=0.1, batch=16, epochs=10, batches=[32], seeds=seeds, workers=0,
+                           store=store, budget=60, say=lambda line: None)  # fmt: skip
+
+    many, few = asked(10), asked(2)
+    assert few.equivalents[0].seeds == many.equivalents[0].seeds >= 10
+
+
+def test_a_training_that_learns_nothing_is_warned_of(blobs: Callable[..., Diagnosis]) -> None:
+    assert not [line for line in blobs(lr=0.05, epochs=6).warnings if "learns nothing" in line]
+    dead = sp.diagnose(
+        lambda: torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Softmax(dim=1)),
+        lambda: (np.zeros((100, 2), np.float32), np.arange(100) % 3 == 0),
+        lr=0.1, batch=10, epochs=1, batches=[20], seeds=2, say=lambda line: None,
+    ).warnings  # fmt: skip
+    assert [line for line in dead if line.startswith("your training learns nothing: its training")]
+    assert [line for line in dead if line.startswith("the model ends in Softmax")]
 
 
 def test_weight_decay_that_changes_is_said(blobs: Callable[..., Any]) -> None:
@@ -284,8 +331,8 @@ def test_errors_of_the_user_are_shown_with_their_line(tmp_path: Path) -> None:
 def test_options_that_do_not_fit_are_refused(blobs: Callable[..., Diagnosis]) -> None:
     for options, said in (
         ({"loss": "square"}, "loss = 'square': must be cross-entropy, hinge, mse"),
-        ({"optimizer": "lion"}, "optimizer = 'lion': own knows sgd, adamw"),
-        ({"schedule": "steps"}, "schedule = 'steps': own knows constant, cosine, linear"),
+        ({"optimizer": "lion"}, "optimizer = 'lion': must be sgd, adamw"),
+        ({"schedule": "steps"}, "schedule = 'steps': must be constant, cosine, linear"),
         ({"optimizer": "adamw", "momentum": 0.9}, "momentum = 0.9: adamw has betas"),
         ({"batch": 1000}, "batch = 1000: must be from 1 to the 205 training points"),
         ({"batches": [4096]}, "batch = 4096: must be from 1 to the 205 training points"),

@@ -32,7 +32,7 @@ MOST_RATES = 12  # that are tried in a row to find a match
 MOST_CLIMBS = 6  # and more to find the best
 MOST_VERIFIED = 4  # rates of a row that have all seeds
 STEEPEST = 1.25  # exponent of lr in the batch that a prediction may have
-HOPELESS = 3  # times the most seeds: a row that would need more is left open,
+HOPELESS = 2  # times the most seeds: a row that would need more is left open,
 FEW = 5  # but not with fewer than these
 
 
@@ -52,7 +52,7 @@ class Point:
     exponent: float = 1.0
     seeds: int = 5
     scouts: int = 3
-    most_seeds: int = 12
+    most_seeds: int = 40
 
     @property
     def setting(self) -> Setting:
@@ -312,13 +312,16 @@ class RowSearch(_BatchSearch):
 
 @dataclass
 class Refinement(_BatchSearch):
-    """More seeds, two at a time, for the rows whose verdict is open and that they may close."""
+    """More seeds for the rows whose verdict is open, where they may close it."""
 
     batches: tuple[int, ...]
 
     def search(self) -> Search:
         point = self.point
-        for seeds in range(point.seeds + 2, point.most_seeds + 1, 2):
+        seeds = point.seeds
+        while seeds < point.most_seeds:
+            # By a quarter: intervals shrink with the root of their number.
+            seeds = min(max(seeds + 2, seeds * 5 // 4), point.most_seeds)
             compared = self.comparison
             tolerance = compared.tolerance(point.metric)
             rows = (row_of(compared, batch) for batch in self.batches)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 
 from sgdphase.diagnose.answer import Diagnosis
-from sgdphase.diagnose.text import advice, headings, reason, table_rows, your_training
+from sgdphase.diagnose.text import advice, better_lr, headings, reason, table_rows, your_training
 
 __all__ = ["answer_html"]
 
@@ -22,6 +22,7 @@ def answer_html(diagnosis: Diagnosis) -> str:
     return (
         f"<p>{escape(your_training(diagnosis))}</p>"
         f"<table><thead>{head}</thead><tbody>{rows}</tbody></table>"
+        f"<p>{escape(better_lr(diagnosis))}</p>"
         f"<p><b>{escape(advice(diagnosis))}</b> {escape(reason(diagnosis))}</p>{lists}"
     )
 

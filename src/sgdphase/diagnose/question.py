@@ -40,6 +40,7 @@ from sgdphase.diagram.batch_table import Equivalent, equivalents
 from sgdphase.diagram.comparison import Comparison
 from sgdphase.diagram.four_regimes import TrainingRegime, neighbour_slopes, training_regime
 from sgdphase.diagram.training_runs import Setting, went_up
+from sgdphase.own import UserTraining
 from sgdphase.records import Outcome
 from sgdphase.sweep.progress import duration
 
@@ -74,6 +75,7 @@ class BatchQuestion:
     unknown: list[str] = field(default_factory=list)
 
     def answered(self, started: float) -> Diagnosis:
+        self.runner.use_all(self.size)
         time = self._timed()
         if time is not None:
             effort, wanted = self._planned(time, started)
@@ -102,8 +104,10 @@ class BatchQuestion:
         runner.report("training yours once, to see how long it takes")
         first = tuple(Trial(point.lr, point.batch, seed, point.epochs) for seed in (0, 1))
         if not self._learn(_Some(first), "your own training"):
-            count = len(self.runner.used_runs())
-            self.unknown.append(f"everything: {count} of 2 first trainings ended within the budget")
+            count = sum(trial in self.runner.used[self.size] for trial in first)
+            self.unknown.append(
+                f"everything: {count} of 2 first trainings ended; it takes a larger budget"
+            )
             return None
         outcomes = [runner.runs[self.size][trial].outcome for trial in first]
         ended = [
@@ -274,7 +278,7 @@ class BatchQuestion:
         )
         return replace(
             found,
-            warnings=(*found.warnings, *warnings_of(found)),
+            warnings=(*found.warnings, *warnings_of(found), *_nothing_learnt(found, user)),
             unknown=(*found.unknown, *open_verdicts(found), *_open_regime(found)),
         )
 
@@ -334,6 +338,18 @@ def _open_regime(found: Diagnosis) -> Iterator[str]:
     """Why the regime has no name, where it could have one."""
     if found.regime.why and found.table is not None and found.equivalents and found.is_sgd:
         yield f"the regime: {found.regime.why}"
+
+
+def _nothing_learnt(found: Diagnosis, user: UserTraining) -> Iterator[str]:
+    """A training that does no better than a constant answer."""
+    ours = None if found.table is None else found.table.yours.metrics.get("train_error")
+    if ours is not None and user.problem.points and user.problem.has_classes:
+        constant = 1 - user.problem.most_common
+        if ours.value >= 0.98 * constant:
+            yield (
+                f"your training learns nothing: its training error, {ours.value:.1%}, is that of "
+                "always answering the most common class"
+            )
 
 
 def _rounded(seeds: int, parallel: int) -> int:

@@ -136,7 +136,7 @@ def diagnose(
     exponent = _EXPONENTS.get(user.options.get("optimizer", ""), 1.0)
     point = Point(
         float(lr), int(batch), int(epochs), metric or "", exponent=exponent,
-        most_seeds=max(12, seeds or 0),
+        most_seeds=max(40, seeds or 0),
     )  # fmt: skip
     with _runner(user, workers, store, started + seconds, say) as runner:
         return BatchQuestion(

@@ -55,7 +55,9 @@ class Runner:
         for run in self.store.runs(self.user.model):
             training = run.training
             trial = Trial(training.lr, training.batch, training.seed, training.epochs)
-            if run.outcome.status == "failed":
+            # Until fitted and for epochs are two kinds of trainings, and may share a store.
+            other = (training.epochs is None) != self.user.until_fitted
+            if run.outcome.status == "failed" or other:
                 continue
             if training == self._training(trial, training.train_size):
                 self.runs.setdefault(training.train_size, {})[trial] = run
@@ -109,6 +111,10 @@ class Runner:
             if monotonic() - self._said > _SAID_EVERY:
                 self.report(f"{doing}: {len(used)} trainings so far")
         return True
+
+    def use_all(self, train_size: int) -> None:
+        """Count every run of the store as asked for: a table is the better for each of them."""
+        self.used.setdefault(train_size, set()).update(self.runs.get(train_size, {}))
 
     def used_runs(self) -> tuple[Run, ...]:
         """The runs that were asked for, made now or before."""

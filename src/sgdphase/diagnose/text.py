@@ -13,7 +13,7 @@ from sgdphase.diagram.batch_table import Equivalent
 from sgdphase.diagram.four_regimes import DESCENT, UNFINISHED
 
 __all__ = [
-    "advice", "answer_text", "headings", "metric_name", "reason", "row_cells",
+    "advice", "answer_text", "better_lr", "headings", "metric_name", "reason", "row_cells",
     "slopes_line", "table_rows", "value", "warnings_of", "your_training",
 ]  # fmt: skip
 
@@ -53,6 +53,7 @@ def answer_text(diagnosis: Diagnosis) -> str:
     """All of it, as lines."""
     lines = [your_training(diagnosis)]
     lines += [f"  {line}" for line in table_lines(diagnosis)]
+    lines += [better] if (better := better_lr(diagnosis)) else []
     lines += [advice(diagnosis)]
     lines += [why] if (why := reason(diagnosis)) else []
     lines += [physics] if (physics := slopes_line(diagnosis)) else []
@@ -84,7 +85,9 @@ def your_training(d: Diagnosis) -> str:
         parts.append(f"{d.train_size} points")
     result = ""
     if d.table is not None:
-        result = f": {metric_name(d.metric)} {value(d.table.yours.metrics[d.metric], d.metric)}"
+        ours = d.table.yours.metrics[d.metric]
+        result = f": {metric_name(d.metric)} {value(ours, d.metric)}"
+        result += f", the same within {_tolerance(d.table.tolerance, d.metric)}"
     return f"Your training: {', '.join(parts)}{result}"
 
 
@@ -176,6 +179,18 @@ def advice(d: Diagnosis) -> str:
     return " ".join([*said, *_largest(d)])
 
 
+def better_lr(d: Diagnosis) -> str:
+    """That another lr is better at the user's own batch, if so: it comes before all else."""
+    better = None if d.table is None else d.table.better_lr
+    if better is None:
+        return ""
+    return (
+        f"At your own batch lr {digits(better.lr.value)} is better than yours: "
+        f"{metric_name(d.metric)} {value(better.metrics[d.metric], d.metric)}; rows are compared "
+        "with your training as it is."
+    )
+
+
 def _largest(d: Diagnosis) -> Iterator[str]:
     limit = None if d.table is None else d.table.largest_batch
     if limit is None or math.isinf(limit.batch.high):
@@ -232,6 +247,10 @@ def metric_name(name: str) -> str:
     return _METRICS.get(name, name.replace("_", " "))
 
 
+def _tolerance(size: float, metric: str) -> str:
+    return f"{100 * size:.1f} %" if metric in _SHARES else digits(size, 2)
+
+
 def value(estimate: Estimate, metric: str) -> str:
     """A metric with its interval; shares in per cent.
 
@@ -249,12 +268,10 @@ def warnings_of(d: Diagnosis) -> Iterator[str]:
     """What the table itself warns of."""
     if d.table is None:
         return
-    better = d.table.better_lr
-    if better is not None:
+    if d.equivalents and not d.table.observables:
         yield (
-            f"at your own batch lr {digits(better.lr.value)} is better than yours: "
-            f"{metric_name(d.metric)} {value(better.metrics[d.metric], d.metric)}; rows are "
-            "compared with your training as it is"
+            "how far your training gets does not clearly depend on lr: the rates of the rows are "
+            "some that learn the same, and others may as well"
         )
 
 

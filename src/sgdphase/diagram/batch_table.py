@@ -22,6 +22,8 @@ __all__ = [
     "mean", "row_of", "verified",
 ]  # fmt: skip
 
+# Seeds with which a setting can be called the best of its batch.
+ENOUGH = 5
 # A setting stands for a learning rate this near to it, in log lr: a twelfth of an octave.
 NEAR = math.log(2) / 12
 
@@ -178,12 +180,12 @@ def verified(compared: Comparison, batch: int, lr: Estimate) -> Setting | None:
 
 
 def best_setting(compared: Comparison, batch: int) -> Setting | None:
-    """Of those of a batch that have the most seeds, the one with the best deciding metric."""
+    """The one with the best deciding metric, of those that have seeds enough to tell."""
     row = compared.row(batch)
     if not row:
         return None
-    most = max(compared.seeds(s) for s in row)
-    return min((s for s in row if compared.seeds(s) == most), key=lambda s: mean(compared, s))
+    enough = min(ENOUGH, max(compared.seeds(s) for s in row))
+    return min((s for s in row if compared.seeds(s) >= enough), key=lambda s: mean(compared, s))
 
 
 def mean(compared: Comparison, setting: Setting) -> float:

@@ -121,7 +121,12 @@ def load(path: str | Path) -> UserCode:
         except (Exception, SystemExit) as error:
             said = f"{type(error).__name__}: {' '.join(str(error).split())}".rstrip(": ")
             raise UserError(f"{_place(error, {str(path)}) or path.name}: {said}") from error
-    found = {name: vars(module)[name] for name in FUNCTIONS if callable(vars(module).get(name))}
+    # A module is callable too, and is what model() would return.
+    found = {
+        name: _function(vars(module)[name])
+        for name in FUNCTIONS
+        if callable(vars(module).get(name))
+    }
     return replace(code, functions=found)
 
 

@@ -91,6 +91,11 @@ def _arrays(given: Any, where: str) -> tuple[NDArray[Any], NDArray[Any], bool]:
     if is_pair and (isinstance(given, tuple) or hasattr(given[0], "shape")):
         _check_columns(given[0], where)
         return _array(given[0], where), _array(given[1], where), False
+    if isinstance(given, tuple) and given and all(hasattr(part, "shape") for part in given):
+        raise InputError(
+            f"{where}: gives {len(given)} arrays: must give two, x and y; a test set is given by "
+            "test_data()"
+        )
     if hasattr(given, "shape"):
         raise InputError(f"{where}: gives one array: must give two, x and y")
     if not (hasattr(given, "__getitem__") and hasattr(given, "__len__")):

@@ -108,6 +108,17 @@ def seed_notes(problem: Own) -> tuple[str, ...]:
     return ()
 
 
+def loss_notes(problem: Own, loss: str) -> tuple[str, ...]:
+    """Outputs that a loss is not made for."""
+    last = [type(layer).__name__ for layer in _made(problem, 0)[0].modules()][-1]
+    if loss == "cross-entropy" and last in ("Sigmoid", "Softmax"):
+        return (
+            f"the model ends in {last}: cross-entropy takes outputs as they are before it, and "
+            "learns badly from probabilities",
+        )
+    return ()
+
+
 def _same_weights(one: Module, other: Module) -> bool:
     """Whether all that is trained starts the same; layers without a shape yet do not."""
     pairs = [

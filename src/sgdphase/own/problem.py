@@ -94,6 +94,12 @@ class Own:
         return _opened(self).data.classes is not None
 
     @property
+    def most_common(self) -> float:
+        """The share of the most common class."""
+        counts = np.unique(_opened(self).data.y, return_counts=True)[1]
+        return float(counts.max() / counts.sum())
+
+    @property
     def classes(self) -> NDArray[Any]:
         """The labels as the user wrote them, in the order of their numbers."""
         classes = _opened(self).data.classes

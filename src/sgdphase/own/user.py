@@ -151,9 +151,9 @@ def _user_training(
     chosen = _fitted_options(loss, given) if until_fitted else _epoch_options(problem, loss, given)
     own = UserTraining(problem, "own", full, test_size, chosen, until_fitted)
     traits = _traits(own)
-    from sgdphase.own.module import seed_notes  # torch is needed for a module only
+    from sgdphase.own.module import loss_notes, seed_notes  # torch is needed for a module only
 
-    warnings += seed_notes(problem)
+    warnings += [*seed_notes(problem), *loss_notes(problem, chosen["loss"])]
     warnings += [*_about_data(own), *(_about_fitted(own, traits) if until_fitted else ())]
     # The statistics of one point are no statistics.
     return replace(own, smallest_batch=2 if traits.coupled else 1, warnings=tuple(warnings))

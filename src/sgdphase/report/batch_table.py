@@ -13,6 +13,7 @@ from sgdphase.diagnose import Diagnosis
 from sgdphase.diagnose.numbers import digits
 from sgdphase.diagnose.text import (
     advice,
+    better_lr,
     headings,
     metric_name,
     reason,
@@ -76,7 +77,8 @@ _GLOSSARY = {
 def equivalents_parts(d: Diagnosis, drawn: dict[str, bytes]) -> list[Html]:
     """The body of the page."""
     parts = [paragraph(your_training(d))]
-    parts += [section("first", [paragraph(advice(d)), paragraph(reason(d))])]
+    said = [text for text in (better_lr(d), advice(d), reason(d)) if text]
+    parts += [section("first", [paragraph(text) for text in said])]
     if d.table is not None:
         parts += [table(headings(d), table_rows(d))]
     captions = {"metric": _metric_caption(d), "rate": _rate_caption(d)}
@@ -138,7 +140,7 @@ def rate_picture(d: Diagnosis) -> Figure:
         known = row.by != "best" and all(map(math.isfinite, ends))
         colour = BLUE if row.batch == d.batch else _COLOURS[row.verdict]
         error = [[ends[0]], [ends[1]]] if known else None
-        axes.errorbar([row.batch], [row.lr.value], error, fmt="x" if row.by == "best" else "o",
+        axes.errorbar([row.batch], [row.lr.value], error, fmt="x" if row.exists is False else "o",
                       color=colour, capsize=3)  # fmt: skip
     rule = None if d.table is None else d.table.rule
     if rule is not None:
