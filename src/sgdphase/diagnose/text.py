@@ -87,7 +87,7 @@ def your_training(d: Diagnosis) -> str:
     if d.table is not None:
         ours = d.table.yours.metrics[d.metric]
         result = f": {metric_name(d.metric)} {value(ours, d.metric)}"
-        result += f", the same within {_tolerance(d.table.tolerance, d.metric)}"
+        result += f" (± {_tolerance(d.table.tolerance, d.metric)} counts as the same)"
     return f"Your training: {', '.join(parts)}{result}"
 
 
@@ -248,7 +248,7 @@ def metric_name(name: str) -> str:
 
 
 def _tolerance(size: float, metric: str) -> str:
-    return f"{100 * size:.1f} %" if metric in _SHARES else digits(size, 2)
+    return f"{100 * size:.1f} points" if metric in _SHARES else digits(size, 2)
 
 
 def value(estimate: Estimate, metric: str) -> str:

@@ -44,6 +44,7 @@ __all__ = ["equivalents_parts", "metric_picture", "rate_picture"]
 _COLOURS = {
     "the same": GREEN, "better": GREEN, "not worse": GREEN, "cannot tell": GREY, "worse": ORANGE,
 }  # fmt: skip
+_MOST_TICKS = 8
 _GLOSSARY = {
     "lr that learns the same": (
         "the learning rate at which, at that batch, the training gets as far as yours in the same "
@@ -152,8 +153,11 @@ def rate_picture(d: Diagnosis) -> Figure:
         axes.plot(x, middle, color=GREEN, lw=1)
         axes.fill_between(x, low, high, color=GREEN, alpha=0.15, lw=0)
     axes.set(yscale="log", ylabel="learning rate")
-    rates = [row.lr.value for row in rows]
-    axes.set_yticks(rates, [digits(rate) for rate in rates])
+    # Yours, and by factors of two from it.
+    octaves = [math.log2(row.lr.value / d.lr) for row in rows]
+    ticks = [d.lr * 2.0**k for k in range(math.floor(min(octaves)), math.ceil(max(octaves)) + 1)]
+    ticks = ticks[:: -(-len(ticks) // _MOST_TICKS)]
+    axes.set_yticks(ticks, [digits(tick) for tick in ticks])
     _log_batches(axes, rows)
     return figure
 
