@@ -148,9 +148,13 @@ class Neighbours(_BatchSearch):
 
 @dataclass
 class RowSearch(_BatchSearch):
-    """The learning rate that learns the same at one batch."""
+    """The learning rate that learns the same at one batch.
+
+    Rates that were tried `before`, for another question, do not count as its own.
+    """
 
     batch: int
+    before: int = 0
 
     def search(self) -> Search:
         yield from self._match()
@@ -183,7 +187,7 @@ class RowSearch(_BatchSearch):
         index: int | None = self._predicted()
         while index is not None:
             yield self.trials(self.point.rate(index), self.batch, self.point.scouts)
-            index = self._next() if len(self._tried_places) < MOST_RATES else None
+            index = self._next() if self._own_rates < MOST_RATES else None
             # What was tried already, and is of no use, would be asked for again for ever.
             if index is not None and self._has(self.point.rate(index)):
                 return
@@ -199,6 +203,11 @@ class RowSearch(_BatchSearch):
         rates = {t.lr for t in self.observations.runs
                  if (t.batch, t.epochs) == (self.batch, self.point.epochs)}  # fmt: skip
         return sorted(map(self.point.index, rates))
+
+    @property
+    def _own_rates(self) -> int:
+        """A bound on this number holds however often the search is replayed."""
+        return len(self._tried_places) - self.before
 
     def _predicted(self) -> int:
         """By the exponent between the two nearest batches that have a row."""
@@ -258,7 +267,7 @@ class RowSearch(_BatchSearch):
 
     def _verify(self, by: Literal["progress", "metric"]) -> Search:
         """Train the matched rate itself, and again if that moves the match away from it."""
-        while self._fully_tried < MOST_VERIFIED:
+        while self._fully_tried - self.before < MOST_VERIFIED:
             matched = matched_lr(self.comparison, self.batch, by)
             if matched is None:
                 return
@@ -289,7 +298,7 @@ class RowSearch(_BatchSearch):
 
         First at a factor of two, as a neighbour may be worse by chance; then the neighbours.
         """
-        while len(self._tried_places) < MOST_RATES + MOST_CLIMBS:
+        while self._own_rates < MOST_RATES + MOST_CLIMBS:
             tried, best = self._tried_places, self._best()
             if best is None:
                 wanted = [min(tried, default=0) - 2]

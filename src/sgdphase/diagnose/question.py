@@ -35,12 +35,11 @@ from sgdphase.diagnose.metrics import deciding_metric
 from sgdphase.diagnose.observations import Search, Searcher
 from sgdphase.diagnose.runner import Runner
 from sgdphase.diagnose.text import listed, row_cells, warnings_of
-from sgdphase.diagnose.unknown import open_verdicts, own_failures
+from sgdphase.diagnose.unknown import nothing_learnt, open_regime, open_verdicts, own_failures
 from sgdphase.diagram.batch_table import Equivalent, equivalents
 from sgdphase.diagram.comparison import Comparison
 from sgdphase.diagram.four_regimes import TrainingRegime, neighbour_slopes, training_regime
 from sgdphase.diagram.training_runs import Setting, went_up
-from sgdphase.own import UserTraining
 from sgdphase.records import Outcome
 from sgdphase.sweep.progress import duration
 
@@ -197,7 +196,9 @@ class BatchQuestion:
         return True
 
     def _row(self, batch: int) -> bool:
-        complete = self._learn(RowSearch(self.point, batch), f"batch {batch}")
+        place = (batch, self.point.epochs)
+        before = len({t.lr for t in self._outcomes() if (t.batch, t.epochs) == place})
+        complete = self._learn(RowSearch(self.point, batch, before), f"batch {batch}")
         if complete:
             self.done.append(batch)
             row, answer = self._row_of(batch), self._diagnosis(monotonic())
@@ -278,8 +279,8 @@ class BatchQuestion:
         )
         return replace(
             found,
-            warnings=(*found.warnings, *warnings_of(found), *_nothing_learnt(found, user)),
-            unknown=(*found.unknown, *open_verdicts(found), *_open_regime(found)),
+            warnings=(*found.warnings, *warnings_of(found), *nothing_learnt(found, user)),
+            unknown=(*found.unknown, *open_verdicts(found), *open_regime(found)),
         )
 
     def _regime(self) -> TrainingRegime:
@@ -291,10 +292,9 @@ class BatchQuestion:
         others = [s for s in compared.settings if s.lr == point.lr and s not in compared.unstable]
         larger = [s for s in others if s.epochs == point.epochs and s.batch > point.batch]
         epochs = [s for s in others if s.batch == point.batch and s.epochs != point.epochs]
+        epochs.sort(key=lambda s: abs(math.log(s.epochs / point.epochs)))
         if not larger:
-            return TrainingRegime(
-                None, None, None, why="it takes runs at a larger batch and your lr"
-            )
+            return TrainingRegime(None, None, None, why="it takes runs at a larger batch")
         lower = Setting(point.rate(-2), point.batch, point.epochs)
         slopes = neighbour_slopes(
             compared, lower=lower, larger=larger[0], other=epochs[0] if epochs else None
@@ -332,24 +332,6 @@ class _Some(Searcher):
 
     def search(self) -> Search:
         yield self.wanted
-
-
-def _open_regime(found: Diagnosis) -> Iterator[str]:
-    """Why the regime has no name, where it could have one."""
-    if found.regime.why and found.table is not None and found.equivalents and found.is_sgd:
-        yield f"the regime: {found.regime.why}"
-
-
-def _nothing_learnt(found: Diagnosis, user: UserTraining) -> Iterator[str]:
-    """A training that does no better than a constant answer."""
-    ours = None if found.table is None else found.table.yours.metrics.get("train_error")
-    if ours is not None and user.problem.points and user.problem.has_classes:
-        constant = 1 - user.problem.most_common
-        if ours.value >= 0.98 * constant:
-            yield (
-                f"your training learns nothing: its training error, {ours.value:.1%}, is that of "
-                "always answering the most common class"
-            )
 
 
 def _rounded(seeds: int, parallel: int) -> int:

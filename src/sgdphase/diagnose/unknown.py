@@ -1,4 +1,4 @@
-"""What an answer does not know, with the true reason and what it would take."""
+"""What an answer does not know, or must warn of, with the true reason and what it would take."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterator, Mapping
 from sgdphase.diagnose.answer import Diagnosis
 from sgdphase.diagnose.learner import Trial
 from sgdphase.diagram.training_runs import Setting, went_up
+from sgdphase.own import UserTraining
 from sgdphase.records import Outcome
 
-__all__ = ["open_verdicts", "own_failures"]
+__all__ = ["nothing_learnt", "open_regime", "open_verdicts", "own_failures"]
 
 _TOO_MANY = 100  # seeds that nobody would wait for
 
@@ -46,3 +47,21 @@ def open_verdicts(found: Diagnosis) -> Iterator[str]:
         if not seeds <= _TOO_MANY:
             needed = f"it would take more than {_TOO_MANY}"
         yield f"whether batch {row.batch} is the same: {row.seeds} seeds leave it open, {needed}"
+
+
+def open_regime(found: Diagnosis) -> Iterator[str]:
+    """Why the regime has no name, where it could have one."""
+    if found.regime.why and found.table is not None and found.equivalents and found.is_sgd:
+        yield f"the regime: {found.regime.why}"
+
+
+def nothing_learnt(found: Diagnosis, user: UserTraining) -> Iterator[str]:
+    """A training that does no better than a constant answer."""
+    ours = None if found.table is None else found.table.yours.metrics.get("train_error")
+    if ours is not None and user.problem.points and user.problem.has_classes:
+        constant = 1 - user.problem.most_common
+        if ours.value >= 0.98 * constant:
+            yield (
+                f"your training learns nothing: its training error, {ours.value:.1%}, is that of "
+                "always answering the most common class"
+            )
