@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
-from scipy.optimize import isotonic_regression
 
-from sgdphase.diagram.bootstrap import LEVEL, REPLICATES, Estimate
+from sgdphase.diagram.bootstrap import LEVEL, Estimate
 from sgdphase.diagram.comparison import Comparison, Verdict
+from sgdphase.diagram.curve_end import curve_end
 from sgdphase.diagram.training_runs import Setting, TrainingRun
 
 __all__ = [
@@ -122,6 +122,16 @@ def equivalents(
     `metric` decides whether two trainings are the same (lower is better, unless `maximize`). Rows
     are those of `batches`, by default of every other batch that has runs. None without runs of the
     user's own training that all ended.
+
+    >>> def run(lr, batch, seed):
+    ...     p = lr / batch * (1 + 0.01 * ((3 * seed + batch) % 4))
+    ...     metrics = {"test_error": 0.01 / (0.1 + p), "train_loss": 0.02 / (0.1 + p)}
+    ...     return TrainingRun(Setting(lr, batch, epochs=5), seed, metrics)
+    >>> places = [(0.1, 8), (0.05, 8), (0.1, 16), (0.2, 16), (0.3, 16)]
+    >>> runs = [run(lr, batch, seed) for lr, batch in places for seed in range(5)]
+    >>> found = equivalents(runs, lr=0.1, batch=8, epochs=5, metric="test_error")
+    >>> [(row.batch, row.lr.value, row.verdict) for row in found.rows]
+    [(16, 0.2, 'the same')]
     """
     yours = Setting(lr, batch, epochs)
     compared = Comparison(runs, yours, metric=metric, maximize=maximize, level=level)
@@ -251,58 +261,22 @@ def _better(compared: Comparison) -> Equivalent | None:
 
 
 def _largest(compared: Comparison, rows: Sequence[Equivalent]) -> LargestBatch | None:
-    """Where the deciding metric, rising with the batch, leaves the tolerance.
-
-    One curve through all rows: the least squares one that never falls, from zero at the user's own
-    batch, linear in log batch between rows. Replicates are drawn about that curve; half of the
-    variance of a difference to the user's training is that training's own, the same in all rows.
-    What replicates are off the curve, the curve is taken to be off the truth (the basic bootstrap),
-    which takes out that noise bends a rising curve upwards.
-    """
+    """Where one curve through all rows leaves the tolerance."""
     above = [row for row in rows if row.batch > compared.yours.batch]
     known = [row for row in above if math.isfinite(row.difference.low)]
     if not known:
         return None
-    tolerance = compared.tolerance(compared.metric)
-    x = np.log2([compared.yours.batch, *(row.batch for row in known)])
-    value = np.array([0.0, *(compared.worse * row.difference.value for row in known)])
-    # Half widths of 90 % are 1.645 deviations of what is nearly Gaussian.
-    error = np.array([(row.difference.high - row.difference.low) / 2 / 1.645 for row in known])
-    weight = np.array(
-        [1e6 / max(float(error.min()) ** 2, 1e-300), *(1 / np.maximum(error, 1e-12) ** 2)]
+    end = curve_end(
+        np.array([compared.yours.batch, *(row.batch for row in known)], dtype=np.float64),
+        np.array([compared.worse * row.difference.value for row in known]),
+        np.array([(row.difference.high - row.difference.low) / 2 for row in known]),
+        compared.tolerance(compared.metric),
+        level=compared.level,
     )
-    curve = isotonic_regression(value, weights=weight).x
-    rng = np.random.default_rng(0)
-    own, common = rng.standard_normal((REPLICATES, len(known))), rng.standard_normal(REPLICATES)
-    noise = (own + common[:, None]) / math.sqrt(2) * error
-    end = _end(x, value, weight, tolerance)
-    about = _end(x, curve, weight, tolerance)
-    ends = [_end(x, curve + np.array([0.0, *row]), weight, tolerance) for row in noise]
-    level = ((1 + compared.level) / 2, (1 - compared.level) / 2)
-    low, high = (about + end - float(edge) for edge in np.quantile(ends, level))
-    first, last = float(x[0]), float(x[-1])
-    sizes = Estimate(
-        2.0 ** min(end, last),
-        2.0 ** min(max(low, first), end, last),
-        2.0 ** max(high, end) if max(high, end) <= last else math.inf,
-    )
-    if end > last:
-        return LargestBatch(sizes, f"no batch up to {known[-1].batch} leaves the tolerance")
-    return LargestBatch(sizes, "there the curve through all rows leaves the tolerance")
-
-
-def _end(x: Any, value: Any, weight: Any, tolerance: float) -> float:
-    """Where a rising curve passes the tolerance; beyond the last point if it does not."""
-    rising = isotonic_regression(value, weights=weight).x
-    over = np.flatnonzero(rising > tolerance)
-    if not over.size:
-        return float(x[-1]) + 1.0
-    after = int(over[0])
-    if after == 0:
-        return float(x[0])
-    before = after - 1
-    share = (tolerance - rising[before]) / (rising[after] - rising[before])
-    return float(x[before] + share * (x[after] - x[before]))
+    reason = "there the curve through all rows leaves the tolerance"
+    if math.isinf(end.high) and end.value >= known[-1].batch:
+        reason = f"no batch up to {known[-1].batch} leaves the tolerance"
+    return LargestBatch(end, reason)
 
 
 def _rule(compared: Comparison, rows: Sequence[Equivalent]) -> Rule | None:
