@@ -119,9 +119,24 @@ def test_a_batch_at_which_everything_diverges_is_named() -> None:
         return law(lr, batch, epochs, seed) if batch == 16 else {"test_error": math.nan}
 
     found = ask(train, batches=[32])
+    assert found.trainings < 120
     assert found.equivalents == ()
     (line,) = (line for line in found.unknown if line.startswith("batch 32: at each of "))
     assert "learning rates that were tried a training diverged" in line
+
+
+def test_a_match_that_more_seeds_find_worse_is_searched_on() -> None:
+    """Batch 32 matches at lr 0.2, where the first seeds leave it open and later ones are worse."""
+
+    def train(lr: float, batch: int, epochs: int, seed: int) -> dict[str, float]:
+        found = law(lr, batch, epochs, seed)
+        if batch == 16:
+            return found
+        factor = 1.0 if lr > 0.35 else 1.0 + 0.08 * (seed % 2) if seed < 6 else 1.3
+        return {**found, "test_error": 0.06 * factor}
+
+    (row,) = ask(train, batches=[32]).equivalents
+    assert row.exists and row.lr.value > 0.35
 
 
 def test_only_the_batches_asked_for_are_spoken_of() -> None:

@@ -71,6 +71,7 @@ class BatchQuestion:
     table_seconds: float | None = None
     enough: float | None = None  # seconds that the whole table takes, if there are fewer
     done: list[int] = field(default_factory=list)
+    before: dict[int, int] = field(default_factory=dict)  # rates of a batch that the store had
     unknown: list[str] = field(default_factory=list)
 
     def answered(self, started: float) -> Diagnosis:
@@ -196,9 +197,7 @@ class BatchQuestion:
         return True
 
     def _row(self, batch: int) -> bool:
-        place = (batch, self.point.epochs)
-        before = len({t.lr for t in self._outcomes() if (t.batch, t.epochs) == place})
-        complete = self._learn(RowSearch(self.point, batch, before), f"batch {batch}")
+        complete = self._search(batch)
         if complete:
             self.done.append(batch)
             row, answer = self._row_of(batch), self._diagnosis(monotonic())
@@ -213,12 +212,32 @@ class BatchQuestion:
                 self.runner.report(f"batch {batch}: {', '.join(texts)}")
         return complete
 
+    def _search(self, batch: int) -> bool:
+        place = (batch, self.point.epochs)
+        tried = {t.lr for t in self._outcomes() if (t.batch, t.epochs) == place}
+        before = self.before.setdefault(batch, len(tried))
+        return self._learn(RowSearch(self.point, batch, before), f"batch {batch}")
+
     def _go_on(self) -> None:
         """While the budget lasts: seeds where a verdict is open, and larger batches."""
-        while self._learn(Refinement(self.point, tuple(self.done)), "open verdicts"):
+        while self._refined():
             batch = self._further()
             if batch is None or not self._row(batch):
                 return
+
+    def _refined(self) -> bool:
+        """More seeds until no verdict is open that they may close; False if the budget was spent.
+
+        With more seeds a match may turn out worse, and its row be searched on.
+        """
+        while True:
+            known = len(self._outcomes())
+            if not self._learn(Refinement(self.point, tuple(self.done)), "open verdicts"):
+                return False
+            if not all(self._search(batch) for batch in self.done):
+                return False
+            if len(self._outcomes()) == known:
+                return True
 
     def _further(self) -> int | None:
         """A batch that was left out below the largest, or twice that.

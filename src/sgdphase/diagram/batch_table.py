@@ -204,6 +204,10 @@ def mean(compared: Comparison, setting: Setting) -> float:
     return math.inf if found is None else compared.worse * found.value
 
 
+def _least(compared: Comparison, row: Sequence[Setting]) -> float:
+    return min(mean(compared, setting) for setting in row)
+
+
 def _bracket(compared: Comparison, best: Setting) -> Estimate:
     """The learning rates on both sides of the best one; NaN on a side that has none."""
     row = compared.row(best.batch, stable=False)
@@ -225,8 +229,9 @@ def _row(
     bracketed = bool(np.isfinite([lr.low, lr.high]).all())
     if exists is None and verdict != "cannot tell":
         exists = verdict != "worse"
-        # A better learning rate may lie outside of what was tried.
-        if not exists and not bracketed:
+        # A better learning rate may lie outside of what was tried, or have too few seeds yet.
+        rates = compared.row(setting.batch)
+        if not exists and not (bracketed and mean(compared, setting) <= _least(compared, rates)):
             exists = None
     metrics = {name: compared.estimate(setting, name) for name in compared.names}
     unknown = Estimate(math.nan, math.nan, math.nan)
