@@ -35,7 +35,14 @@ from sgdphase.diagnose.metrics import deciding_metric
 from sgdphase.diagnose.observations import Search, Searcher
 from sgdphase.diagnose.runner import Runner
 from sgdphase.diagnose.text import listed, row_cells, warnings_of
-from sgdphase.diagnose.unknown import nothing_learnt, open_regime, open_verdicts, own_failures
+from sgdphase.diagnose.unknown import (
+    named,
+    no_stable_lr,
+    nothing_learnt,
+    open_regime,
+    open_verdicts,
+    own_failures,
+)
 from sgdphase.diagram.batch_table import Equivalent, equivalents
 from sgdphase.diagram.comparison import Comparison
 from sgdphase.diagram.four_regimes import TrainingRegime, neighbour_slopes, training_regime
@@ -91,7 +98,7 @@ class BatchQuestion:
                 self.table_seconds = monotonic() - started
                 self._go_on()
             else:
-                self.unknown += self._left_out(wanted, time)
+                self.unknown.append(self._left_out(wanted, time))
         return self._diagnosis(started)
 
     # Before it starts
@@ -202,11 +209,7 @@ class BatchQuestion:
             self.done.append(batch)
             row, answer = self._row_of(batch), self._diagnosis(monotonic())
             if row is None:
-                rates = {t.lr for t in self._outcomes() if t.batch == batch}
-                self.unknown.append(
-                    f"batch {batch}: at each of {len(rates)} learning rates that were tried a "
-                    "training diverged or ended with a higher loss than it started with"
-                )
+                self.unknown.append(no_stable_lr(batch, self._outcomes()))
             else:
                 texts = (text for text in row_cells(answer, row)[1:] if text)
                 self.runner.report(f"batch {batch}: {', '.join(texts)}")
@@ -322,25 +325,21 @@ class BatchQuestion:
 
     def _between(self) -> Iterator[str]:
         """Batches of the whole table that a smaller effort passed over."""
-        rest = [b for b in self._wanted(EFFORTS[0]) if b not in self.done and self.done
-                and b < max(self.done)]  # fmt: skip
+        top = max(self.done, default=0)
+        rest = [b for b in self._wanted(EFFORTS[0]) if b not in self.done and b < top]
         if rest and self.enough is not None:
-            yield (
-                f"batch{'es' * (len(rest) > 1)} {listed(rest)}: a budget of "
-                f"{duration(self.enough)} would have {_EVERY}"
-            )
+            yield f"{named(rest)}: a budget of {duration(self.enough)} would have {_EVERY}"
 
-    def _left_out(self, wanted: list[int], time: TrainingTime) -> Iterator[str]:
+    def _left_out(self, wanted: list[int], time: TrainingTime) -> str:
         """What the budget did not suffice for."""
-        rest = [batch for batch in wanted if batch not in self.done]
         parallel = max(self.runner.workers.parallel, 1)
         effort = Effort(1, self.point.seeds, self.point.scouts)
         whole = table_seconds(effort, self.point.batch, wanted, time, parallel)
         spent = sum(run.seconds for run in self.runner.used_runs()) / parallel
-        what = f"batch{'es' * (len(rest) > 1)} {listed(rest)}" if rest else "the regime"
-        again = "; the same command goes on from here" if self.runner.goes_on else ""
         more = duration(max(whole - spent, 0.2 * whole, 1.0))
-        yield f"{what}: the budget was spent; it takes about {more} more{again}"
+        again = "; the same command goes on from here" if self.runner.goes_on else ""
+        what = named([b for b in wanted if b not in self.done]) or "the regime"
+        return f"{what}: the budget was spent; it takes about {more} more{again}"
 
 
 @dataclass

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from sgdphase.diagnose.answer import Diagnosis
 from sgdphase.diagnose.learner import Trial
+from sgdphase.diagnose.text import listed
 from sgdphase.diagram.training_runs import Setting, went_up
 from sgdphase.own import UserTraining
 from sgdphase.records import Outcome
 
-__all__ = ["nothing_learnt", "open_regime", "open_verdicts", "own_failures"]
+__all__ = [
+    "named", "no_stable_lr", "nothing_learnt", "open_regime", "open_verdicts", "own_failures",
+]  # fmt: skip
 
 _TOO_MANY = 100  # seeds that nobody would wait for
 
@@ -34,6 +37,26 @@ def own_failures(yours: Setting, outcomes: Mapping[Trial, Outcome]) -> Iterator[
                 f"everything: your own training {what} in {count} of {len(mine)} seeds; try a "
                 "lower lr"
             )
+
+
+def named(batches: Sequence[int]) -> str:
+    """Batches as they are spoken of; nothing if there are none.
+
+    >>> named([32]), named([32, 64, 128]), named([])
+    ('batch 32', 'batches 32, 64 and 128', '')
+    """
+    if not batches:
+        return ""
+    return f"batch{'es' * (len(batches) > 1)} {listed(batches)}"
+
+
+def no_stable_lr(batch: int, outcomes: Mapping[Trial, Outcome]) -> str:
+    """Why a batch has no row."""
+    rates = {trial.lr for trial in outcomes if trial.batch == batch}
+    return (
+        f"batch {batch}: at each of {len(rates)} learning rates that were tried a training "
+        "diverged or ended with a higher loss than it started with"
+    )
 
 
 def open_verdicts(found: Diagnosis) -> Iterator[str]:
