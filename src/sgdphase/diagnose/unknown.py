@@ -73,8 +73,10 @@ def open_verdicts(found: Diagnosis) -> Iterator[str]:
 
 
 def open_regime(found: Diagnosis) -> Iterator[str]:
-    """Why the regime has no name, where it could have one."""
-    if found.regime.why and found.table is not None and found.equivalents and found.is_sgd:
+    """Why the regime has no name, where it could have one and nothing was said of it yet."""
+    said = any(line.startswith("the regime:") for line in found.unknown)
+    asked = found.table is not None and found.equivalents and found.is_sgd
+    if found.regime.why and asked and not said:
         yield f"the regime: {found.regime.why}"
 
 
