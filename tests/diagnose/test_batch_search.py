@@ -275,7 +275,7 @@ def test_an_error_of_zero_may_be_off_by_one_point() -> None:
 def test_the_largest_batch_is_held_as_often_as_said() -> None:
     """From rows as they would be: differences that rise from batch 64 on, with known noise.
 
-    Fails once in a thousand for intervals that hold 90 %; notices 77 % with a probability of 0.9.
+    Fails once in a thousand for intervals that hold 90 %; notices 74 % with a probability of 0.9.
     """
     held = 0
     for replica in range(100):
@@ -347,10 +347,10 @@ def test_a_metric_where_more_is_better() -> None:
 
 
 def test_intervals_hold_the_truth_as_often_as_they_say() -> None:
-    """200 tables with noise that is large against the slopes; 90 % intervals of lr and error.
+    """200 rows with noise that is large against the slopes; 90 % intervals of lr and error.
 
     The lr interval spans three matches, and holds more often. Fails once in a thousand for
-    intervals that hold 90 %; notices ones that hold 80 % with a probability of 0.9.
+    intervals that hold 90 %; notices ones that hold 80 % with a probability of 0.83.
     """
     rates = errors = rows = 0
     for replica in range(100):

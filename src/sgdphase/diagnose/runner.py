@@ -82,9 +82,14 @@ class Runner:
         return self.left <= 0
 
     @property
+    def has_room(self) -> bool:
+        """Whether a training fits into the budget, and leaves time for others."""
+        return self.made > 0 and self.cut_after <= self.budget / 2
+
+    @property
     def goes_on(self) -> bool:
-        """Whether the same call would get further: runs are kept, and one fits into its budget."""
-        return self.keeps and self.made > 0 and self.cut_after <= self.budget / 2
+        """Whether the same call would get further."""
+        return self.keeps and self.has_room
 
     def learn(self, learner: Learner, train_size: int, doing: str) -> bool:
         """Run what the learner asks for; False if the time was over before it had enough.

@@ -256,10 +256,9 @@ def _row(
 
 def _better(compared: Comparison) -> Equivalent | None:
     """Another learning rate at the user's own batch that is clearly better."""
-    best = best_setting(compared, compared.yours.batch)
     others = [s for s in compared.row(compared.yours.batch) if s != compared.yours]
     better = [s for s in others if compared.verdict(s) == "better"]
-    if not better or best is None:
+    if not better:
         return None
     chosen = min(better, key=lambda s: mean(compared, s))
     return _row(compared, chosen, _bracket(compared, chosen), by="best")

@@ -86,9 +86,9 @@ class Schedule:
             before = size
         rest = duration(left / runner.workers.parallel)
         text = f"the budget was spent; the rest takes about {rest}"
-        if not runner.made or runner.cut_after > runner.budget / 2:
+        if not runner.has_room:
             return f"{text}, and a single training may take all of it: it takes a larger one"
-        return f"{text}, and the same command goes on from here" if runner.keeps else text
+        return f"{text}, and the same command goes on from here" if runner.goes_on else text
 
     def _affordable(self, took: float | None) -> list[int]:
         runner = self.runner
