@@ -22,10 +22,10 @@ from functools import cache
 import numpy as np
 
 from sgdphase import PhaseDiagram, TeacherTask, Training, phase_diagram, plane_from_table, train
-from sgdphase.diagnose.fitted.boundary import CriticalBatch
-from sgdphase.diagnose.fitted.gd_line import GdLine
-from sgdphase.diagnose.learner import Learner, Trial
-from sgdphase.records import Outcome
+from sgdphase._diagnose.fitted.boundary import CriticalBatch
+from sgdphase._diagnose.fitted.gd_line import GdLine
+from sgdphase._diagnose.learner import Learner, Trial
+from sgdphase._records import Outcome
 
 LRS = [2.0**k for k in range(-6, 11)]
 STARTS = (2.0**-3, 1.0, 2.0**6)  # below the GD line, near it, far above

@@ -13,11 +13,11 @@ from time import perf_counter
 import torch
 from plain_network import plain_fit
 
-from sgdphase.networks.descent import State, descend
-from sgdphase.networks.fitting import Fitting
-from sgdphase.networks.train import Points, build
+from sgdphase._records import Training
+from sgdphase.networks._descent import State, descend
+from sgdphase.networks._fitting import Fitting
+from sgdphase.networks._train import Points, build
 from sgdphase.problems import MnistParity
-from sgdphase.records import Training
 
 CELLS = [(1, 0.5), (4, 2.0), (16, 8.0), (64, 32.0), (256, 128.0), (1024, 128.0)]
 MUST = {1: 20, 4: 5, 16: 2, 64: 1.3, 256: 1.3, 1024: 1.3}

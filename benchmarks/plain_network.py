@@ -9,10 +9,10 @@ from itertools import islice
 
 import torch
 
-from sgdphase.networks.batches import batches
-from sgdphase.networks.fitting import outputs
-from sgdphase.networks.train import Points
-from sgdphase.records import Training
+from sgdphase._records import Training
+from sgdphase.networks._batches import batches
+from sgdphase.networks._fitting import outputs
+from sgdphase.networks._train import Points
 
 
 def plain_fit(

@@ -8,7 +8,7 @@ import gzip
 import numpy as np
 from torch import nn
 
-from sgdphase.problems.files import MNIST, read
+from sgdphase.problems._files import MNIST, read
 
 
 def model():

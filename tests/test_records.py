@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sgdphase import InputError, TeacherTask, Training
-from sgdphase.perceptron.simulate import Points, simulate_sde, simulate_sgd
+from sgdphase.perceptron._simulate import Points, simulate_sde, simulate_sgd
 
 TASK = TeacherTask(dim=4)
 

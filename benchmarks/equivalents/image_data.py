@@ -9,7 +9,7 @@ import pickle
 
 import numpy as np
 
-from sgdphase.problems.files import CIFAR10, MNIST, read
+from sgdphase.problems._files import CIFAR10, MNIST, read
 
 
 def digits(part, points=None):

@@ -10,22 +10,14 @@ descent" (Sclocchi and Wyart), sweeps of the (batch size, learning rate) plane, 
 ('fitted', 0.0)
 """
 
-from sgdphase.diagnose import Diagnosis, FittedDiagnosis, diagnose, diagnose_until_fitted
-from sgdphase.diagram import (
-    Curve,
-    Estimate,
-    PhaseDiagram,
-    collapse,
-    phase_diagram,
-    plane_from_dataset,
-    plane_from_table,
-    power_law,
-)
+from sgdphase._diagnose import Diagnosis, FittedDiagnosis, diagnose, diagnose_until_fitted
+from sgdphase._records import Outcome, Training
+from sgdphase._sweep import DaskWorkers, Stopped, Store, SweepError, grid, sweep, train
+from sgdphase.diagram import PhaseDiagram, phase_diagram, plane_from_dataset, plane_from_table
 from sgdphase.errors import InputError
 from sgdphase.perceptron import Points, Weights, simulate_sde, simulate_sgd
 from sgdphase.problems import Arrays, CifarAnimals, Dataset, MnistParity, TeacherTask
-from sgdphase.records import Outcome, Training
-from sgdphase.sweep import DaskWorkers, Stopped, Store, SweepError, grid, sweep, train
+from sgdphase.stats import Curve, Estimate, collapse, power_law
 from sgdphase.theory import (
     asymptotic,
     asymptotic_fluctuations,

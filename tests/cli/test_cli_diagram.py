@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 import typer
 
+from sgdphase._records import Outcome, Training
+from sgdphase._sweep import Run, Store
 from sgdphase.cli import diagram
 from sgdphase.errors import InputError
 from sgdphase.problems import TeacherTask
-from sgdphase.records import Outcome, Training
-from sgdphase.sweep import Run, Store
 
 LR, BATCH = 2.0 ** np.arange(-6, 7), 2 ** np.arange(0, 10)
 

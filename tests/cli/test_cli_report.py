@@ -6,10 +6,10 @@ import sys
 
 import pytest
 
+from sgdphase._records import Outcome, Training
+from sgdphase._sweep import Run, Store
 from sgdphase.cli import main
 from sgdphase.problems import TeacherTask
-from sgdphase.records import Outcome, Training
-from sgdphase.sweep import Run, Store
 
 
 @pytest.fixture

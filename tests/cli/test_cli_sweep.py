@@ -12,13 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from sgdphase.sweep import Store
+from sgdphase._sweep import Store
 
 # In place of the perceptron's own functions, in the process and in its workers: Python runs
 # `sitecustomize` when it starts.
 TOY = """
 import os, time
-from sgdphase.records import Outcome
+from sgdphase._records import Outcome
 
 def train(training, *, trajectory=False):
     time.sleep(float(os.environ.get("TOY_SECONDS", "0")))
@@ -31,7 +31,7 @@ def expected_seconds(training):
 """
 CUSTOMIZE = """
 import sgdphase.perceptron, toy_perceptron
-sgdphase.perceptron.train = toy_perceptron.train
+sgdphase.perceptron._train = toy_perceptron.train
 sgdphase.perceptron.expected_seconds = toy_perceptron.expected_seconds
 """
 MAIN = """

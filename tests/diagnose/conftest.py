@@ -9,10 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from sgdphase.diagnose.learner import Learner, Trial
+from sgdphase._diagnose.learner import Learner, Trial
+from sgdphase._records import Outcome, Status, Training
+from sgdphase._sweep import train
 from sgdphase.problems import TeacherTask
-from sgdphase.records import Outcome, Status, Training
-from sgdphase.sweep import train
 
 
 def _outcome(status: Status = "fitted", **observables: float) -> Outcome:

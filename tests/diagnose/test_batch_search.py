@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from sgdphase.diagnose.batch_search import Point, Reference, RowSearch, training_runs
-from sgdphase.diagnose.learner import Trial
-from sgdphase.diagnose.observations import Searcher
-from sgdphase.diagram.batch_table import Equivalents, equivalents
-from sgdphase.diagram.training_runs import Setting, TrainingRun
-from sgdphase.records import Outcome
+from sgdphase._diagnose.batch_search import Point, Reference, RowSearch, training_runs
+from sgdphase._diagnose.learner import Trial
+from sgdphase._diagnose.observations import Searcher
+from sgdphase._records import Outcome
+from sgdphase.diagram._batch_table import Equivalents, equivalents
+from sgdphase.diagram._training_runs import Setting, TrainingRun
 
 
 @dataclass(frozen=True)

@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sgdphase.diagnose.fitted.answer import FittedDiagnosis, Limit, Size
-from sgdphase.diagnose.fitted.growth import growth
-from sgdphase.diagnose.fitted.limits import carried, limits, regime_at
-from sgdphase.diagnose.fitted.sizes import chosen, given, ladder, total_seconds
-from sgdphase.diagnose.fitted.text import answer_lines
-from sgdphase.diagram import Estimate, LinePoint
+from sgdphase._diagnose.fitted.answer import FittedDiagnosis, Limit, Size
+from sgdphase._diagnose.fitted.growth import growth
+from sgdphase._diagnose.fitted.limits import carried, limits, regime_at
+from sgdphase._diagnose.fitted.sizes import chosen, given, ladder, total_seconds
+from sgdphase._diagnose.fitted.text import answer_lines
+from sgdphase.diagram import LinePoint
 from sgdphase.errors import InputError
+from sgdphase.stats import Estimate
 
 STAR = Estimate(64.0, 48.0, 80.0)
 # T_c = 1/16, so that the GD line above B* is at 2 T_c B* = 8.

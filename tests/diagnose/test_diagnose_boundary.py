@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from sgdphase.diagnose.fitted.boundary import CriticalBatch
-from sgdphase.diagnose.fitted.gd_line import GdLine
-from sgdphase.diagnose.fitted.slopes import LocalSlopes
-from sgdphase.diagnose.learner import Trial
+from sgdphase._diagnose.fitted.boundary import CriticalBatch
+from sgdphase._diagnose.fitted.gd_line import GdLine
+from sgdphase._diagnose.fitted.slopes import LocalSlopes
+from sgdphase._diagnose.learner import Trial
 from sgdphase.diagram import phase_diagram, plane_from_table
 from sgdphase.errors import InputError
 

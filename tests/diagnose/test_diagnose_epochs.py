@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import sgdphase as sp
-from sgdphase.diagnose import Diagnosis
-from sgdphase.diagnose.cost import EFFORTS, TrainingTime, affordable
+from sgdphase._diagnose import Diagnosis
+from sgdphase._diagnose.cost import EFFORTS, TrainingTime, affordable
 from sgdphase.errors import InputError, UserError
 
 torch = pytest.importorskip("torch")

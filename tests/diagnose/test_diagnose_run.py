@@ -15,12 +15,12 @@ import numpy as np
 import pytest
 
 import sgdphase as sp
-from sgdphase.diagnose import runner
-from sgdphase.diagnose.fitted import FittedDiagnosis, sizes
-from sgdphase.diagnose.fitted.schedule import Schedule
+from sgdphase._diagnose import runner
+from sgdphase._diagnose.fitted import FittedDiagnosis, sizes
+from sgdphase._diagnose.fitted.schedule import Schedule
+from sgdphase._sweep.workers import InProcess
 from sgdphase.errors import InputError, UserError
 from sgdphase.own import user_training
-from sgdphase.sweep.workers import InProcess
 
 LAW = '''
 import math

@@ -6,8 +6,8 @@ import math
 
 import pytest
 
-from sgdphase.diagnose.fitted.slopes import LocalSlopes
-from sgdphase.diagnose.learner import Trial
+from sgdphase._diagnose.fitted.slopes import LocalSlopes
+from sgdphase._diagnose.learner import Trial
 from sgdphase.errors import InputError
 
 # B* = 64 and the first-step line at lr = 1: at least 5 octaves into each regime.

@@ -7,12 +7,12 @@ import math
 import numpy as np
 import pytest
 
-from sgdphase.diagram.comparison import Comparison
-from sgdphase.diagram.four_regimes import TrainingRegime, neighbour_slopes, training_regime
-from sgdphase.diagram.training_runs import Setting, TrainingRun
+from sgdphase._records import Training
+from sgdphase._sweep import train
+from sgdphase.diagram._comparison import Comparison
+from sgdphase.diagram._four_regimes import TrainingRegime, neighbour_slopes, training_regime
+from sgdphase.diagram._training_runs import Setting, TrainingRun
 from sgdphase.problems import TeacherTask
-from sgdphase.records import Training
-from sgdphase.sweep import train
 
 
 def run(setting: Setting, seed: int) -> TrainingRun:

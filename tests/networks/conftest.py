@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 import torch
 
+from sgdphase._records import Training
 from sgdphase.networks import FullyConnected, Points
 from sgdphase.problems import TeacherTask
-from sgdphase.records import Training
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -7,8 +7,8 @@ import pytest
 import torch
 from torch import nn
 
-from sgdphase.networks.fitting import Fitting, outputs
-from sgdphase.networks.train import observed
+from sgdphase.networks._fitting import Fitting, outputs
+from sgdphase.networks._train import observed
 
 CLASSES, DIM = 10, 16
 

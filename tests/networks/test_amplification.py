@@ -6,8 +6,8 @@ import pytest
 import torch
 
 from sgdphase.errors import InputError
-from sgdphase.networks.amplification import amplification
-from sgdphase.networks.fc import FullyConnected
+from sgdphase.networks._amplification import amplification
+from sgdphase.networks._fc import FullyConnected
 
 
 def seeded(seed: int = 0) -> torch.Generator:

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from sgdphase.networks import batches as module
-from sgdphase.networks.batches import ahead, batches, block_steps
+from sgdphase.networks import _batches as module
+from sgdphase.networks._batches import ahead, batches, block_steps
 
 # One for each way of drawing: a point, rows without a point twice, choices, all.
 WAYS = [1, 3, 11, 30]

@@ -11,10 +11,11 @@ import numpy as np
 import pytest
 import torch
 
-from sgdphase.networks import checkpoint, fit, train
-from sgdphase.networks.batches import _block
-from sgdphase.networks.train import Points, _points
-from sgdphase.records import Outcome
+from sgdphase._records import Outcome
+from sgdphase.networks import _checkpoint as checkpoint
+from sgdphase.networks import fit, train
+from sgdphase.networks._batches import _block
+from sgdphase.networks._train import Points, _points
 
 
 class KilledError(Exception):

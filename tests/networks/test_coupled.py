@@ -12,16 +12,16 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from sgdphase.networks.alignment import alignment, scores
-from sgdphase.networks.batches import batches
-from sgdphase.networks.coupled import CoupledFitting, batch_norms
-from sgdphase.networks.descent import State, _is_dead, descend
-from sgdphase.networks.log import Log, copies
-from sgdphase.networks.losses import LOSSES, margins
+from sgdphase._records import Training
+from sgdphase.networks._alignment import alignment, scores
+from sgdphase.networks._batches import batches
+from sgdphase.networks._coupled import CoupledFitting, batch_norms
+from sgdphase.networks._descent import State, _is_dead, descend
+from sgdphase.networks._log import Log, copies
+from sgdphase.networks._losses import LOSSES, margins
 from sgdphase.own import fitted
 from sgdphase.own.module import fresh
 from sgdphase.own.problem import own_functions, user_code
-from sgdphase.records import Training
 
 DIM = 4
 

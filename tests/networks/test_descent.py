@@ -12,11 +12,12 @@ import pytest
 import torch
 from torch import Tensor
 
-from sgdphase.networks import Points, descent, fit
-from sgdphase.networks.batches import batches
-from sgdphase.networks.descent import State, descend
-from sgdphase.networks.fitting import Fitting
-from sgdphase.records import Training
+from sgdphase._records import Training
+from sgdphase.networks import Points, fit
+from sgdphase.networks import _descent as descent
+from sgdphase.networks._batches import batches
+from sgdphase.networks._descent import State, descend
+from sgdphase.networks._fitting import Fitting
 
 
 def weights(module: torch.nn.Module) -> Tensor:

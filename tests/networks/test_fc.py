@@ -7,10 +7,10 @@ import pytest
 import torch
 from scipy import integrate, special
 
-from sgdphase import records
+from sgdphase import _records as records
 from sgdphase.errors import InputError
-from sgdphase.networks.activations import ACTIVATIONS, activation
-from sgdphase.networks.fc import FullyConnected
+from sgdphase.networks._activations import ACTIVATIONS, activation
+from sgdphase.networks._fc import FullyConnected
 
 SLOW = {
     "relu": lambda z: np.maximum(z, 0.0),

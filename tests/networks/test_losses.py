@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import torch
 
-from sgdphase.networks.losses import LOSSES, margins
-from sgdphase.records import LOSSES as NAMES
+from sgdphase._records import LOSSES as NAMES
+from sgdphase.networks._losses import LOSSES, margins
 
 # Value and slope at u, by hand.
 BY_HAND = {

@@ -8,7 +8,7 @@ import torch
 from numpy.typing import NDArray
 
 from sgdphase.errors import InputError
-from sgdphase.networks.mobilenet import MobileNet, same_padding
+from sgdphase.networks._mobilenet import MobileNet, same_padding
 
 Array = NDArray[np.float64]
 

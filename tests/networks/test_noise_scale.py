@@ -10,9 +10,9 @@ import pytest
 import torch
 from torch import nn
 
-from sgdphase.networks import noise_scale as its_module
-from sgdphase.networks.fitting import Fitting
-from sgdphase.networks.noise_scale import noise_scale
+from sgdphase.networks import _noise_scale as its_module
+from sgdphase.networks._fitting import Fitting
+from sgdphase.networks._noise_scale import noise_scale
 
 
 def linear(dim: int) -> nn.Module:

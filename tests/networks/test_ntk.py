@@ -6,9 +6,9 @@ import pytest
 import torch
 
 from sgdphase.errors import InputError
-from sgdphase.networks.fc import FullyConnected
-from sgdphase.networks.mobilenet import MobileNet
-from sgdphase.networks.ntk import ntk, ntk_change
+from sgdphase.networks._fc import FullyConnected
+from sgdphase.networks._mobilenet import MobileNet
+from sgdphase.networks._ntk import ntk, ntk_change
 
 
 def seeded(seed: int = 0) -> torch.Generator:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from sgdphase.networks.descent import State, Watch, descend
-from sgdphase.networks.fitting import Fitting
+from sgdphase._records import Training
+from sgdphase.networks._descent import State, Watch, descend
+from sgdphase.networks._fitting import Fitting
 from sgdphase.problems import TeacherTask
-from sgdphase.records import Training
 
 
 class Linear(nn.Module):

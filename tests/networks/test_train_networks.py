@@ -11,18 +11,18 @@ import numpy as np
 import pytest
 import torch
 
+from sgdphase._records import Training
 from sgdphase.errors import InputError
 from sgdphase.networks import FullyConnected, MobileNet, Points, fit, train
-from sgdphase.networks.amplification import amplification
-from sgdphase.networks.batches import batches
-from sgdphase.networks.descent import State, descend
-from sgdphase.networks.early_stopping import early_stopped
-from sgdphase.networks.errors import error, unfitted
-from sgdphase.networks.fitting import Fitting
-from sgdphase.networks.train import build
-from sgdphase.networks.weight_change import weight_change
+from sgdphase.networks._amplification import amplification
+from sgdphase.networks._batches import batches
+from sgdphase.networks._descent import State, descend
+from sgdphase.networks._early_stopping import early_stopped
+from sgdphase.networks._errors import error, unfitted
+from sgdphase.networks._fitting import Fitting
+from sgdphase.networks._train import build
+from sgdphase.networks._weight_change import weight_change
 from sgdphase.problems import CifarAnimals, MnistParity, TeacherTask
-from sgdphase.records import Training
 
 needs_files = pytest.mark.skipif(
     "SGDPHASE_DATA" not in os.environ, reason="SGDPHASE_DATA does not name the image files"

@@ -13,11 +13,11 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from sgdphase.networks.batches import BATCHES, stream  # noqa: E402
+from sgdphase._records import Training  # noqa: E402
+from sgdphase._streams import NETWORK_BATCHES, training_stream  # noqa: E402
 from sgdphase.own import epochs, forget, user_training  # noqa: E402
 from sgdphase.own.module import fresh  # noqa: E402
 from sgdphase.own.trainer import train  # noqa: E402
-from sgdphase.records import Training  # noqa: E402
 
 RNG = np.random.default_rng(0)
 Y = RNG.integers(3, size=100)
@@ -68,7 +68,7 @@ def plainly(training: Training) -> dict[str, float]:
     warm = round(training.warmup * total)
     for step in range(total):
         epoch, place = divmod(step, per_epoch)
-        order = stream(training.seed, BATCHES, epoch).permutation(100)
+        order = training_stream(training.seed, NETWORK_BATCHES, epoch).permutation(100)
         chosen = torch.tensor(order[place * training.batch : (place + 1) * training.batch])
         done = (step - warm) / (total - warm)
         shape = {"constant": 1.0, "linear": 1 - done, "cosine": (1 + math.cos(math.pi * done)) / 2}

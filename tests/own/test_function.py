@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from sgdphase._records import Training
+from sgdphase._sweep import Store, sweep
+from sgdphase._sweep.run import run
 from sgdphase.errors import InputError, UserError
 from sgdphase.own.function import train
 from sgdphase.own.problem import own_file, own_functions, user_code
 from sgdphase.problems import TeacherTask
-from sgdphase.records import Training
-from sgdphase.sweep import Store, sweep
-from sgdphase.sweep.run import run
 
 
 def record(function: Any, **fields: Any) -> Training:

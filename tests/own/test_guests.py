@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from sgdphase._records import Training
+from sgdphase._sweep import Store, sweep
 from sgdphase.errors import InputError
 from sgdphase.own import own_file, own_functions
 from sgdphase.own.code import time_limit, user_code
-from sgdphase.records import Training
-from sgdphase.sweep import Store, sweep
 
 torch = pytest.importorskip("torch")
 from sgdphase.own.module import fresh, seed_notes  # noqa: E402

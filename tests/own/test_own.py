@@ -18,13 +18,13 @@ import numpy as np
 import pytest
 
 import sgdphase
+from sgdphase._records import Training
 from sgdphase.errors import InputError, UserError
 from sgdphase.own import Own
 from sgdphase.own import data as own_data
 from sgdphase.own import problem as own_problem
 from sgdphase.own.code import load
 from sgdphase.own.problem import own_file, own_functions, user_code
-from sgdphase.records import Training
 
 torch = pytest.importorskip("torch")
 

@@ -16,16 +16,16 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from sgdphase._records import Training
 from sgdphase.errors import InputError, UserError
-from sgdphase.networks import checkpoint
-from sgdphase.networks.batches import batches
-from sgdphase.networks.descent import State, descend
-from sgdphase.networks.fitting import Fitting
+from sgdphase.networks import _checkpoint as checkpoint
+from sgdphase.networks._batches import batches
+from sgdphase.networks._descent import State, descend
+from sgdphase.networks._fitting import Fitting
 from sgdphase.own import fitted, trainer
 from sgdphase.own.module import Traits, fresh
 from sgdphase.own.problem import own_file, own_functions, user_code
 from sgdphase.problems import TeacherTask
-from sgdphase.records import Training
 
 Loss = Callable[[Tensor, Tensor], Tensor]
 

@@ -22,8 +22,8 @@ from sgdphase import cli
 from sgdphase.cli._stop import store_in_use
 from sgdphase.errors import InputError
 from sgdphase.own import own_file
-from sgdphase.records import Training
-from sgdphase.sweep import sweep
+from sgdphase._records import Training
+from sgdphase._sweep import sweep
 
 def register(app):
     @app.command()

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import sgdphase as sp
-from sgdphase.perceptron.simulate import Weights
+from sgdphase.perceptron._simulate import Weights
 
 # B, lr and the values of w1 and |w_perp| that the authors' published program gave at chi=1, d=128,
 # margin=1/128, P=1024, one a seed (training set).
@@ -98,7 +98,7 @@ def test_crossover_time_is_where_half_of_the_expected_points_are_unfitted() -> N
     points = sp.Points(z, np.linalg.norm(z, axis=1))
     snapshots = np.array([[0.1, 1.0], [1.0, 1.0], [5.0, 1.0]])
     run = Weights("fitted", 100, snapshots[-1], np.array([1, 10, 100]), snapshots)
-    from sgdphase.perceptron.observe import crossover_time
+    from sgdphase.perceptron._observe import crossover_time
 
     margin = 0.0
     expected = sp.averages(snapshots[:, 0], 0.0, 0.0).unfitted

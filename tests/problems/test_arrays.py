@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from sgdphase.errors import InputError
-from sgdphase.problems import Arrays, arrays
+from sgdphase.problems import Arrays
+from sgdphase.problems import _arrays as arrays
 
 RNG = np.random.default_rng(0)
 X = 5 + 3 * RNG.standard_normal((40, 2, 3))

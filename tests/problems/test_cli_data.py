@@ -12,7 +12,8 @@ import typer
 
 from sgdphase.cli import data
 from sgdphase.errors import InputError
-from sgdphase.problems import CifarAnimals, MnistParity, files
+from sgdphase.problems import CifarAnimals, MnistParity
+from sgdphase.problems import _files as files
 
 # Files that stand for the real ones, with their own checksums.
 CONTENTS = {"a": b"first", "b": b"second"}

@@ -19,8 +19,10 @@ import pooch
 import pytest
 
 from sgdphase.errors import InputError
-from sgdphase.problems import CifarAnimals, MnistParity, _download, files, images
-from sgdphase.problems.files import CIFAR10, MNIST, FileSet
+from sgdphase.problems import CifarAnimals, MnistParity, _download
+from sgdphase.problems import _files as files
+from sgdphase.problems import _images as images
+from sgdphase.problems._files import CIFAR10, MNIST, FileSet
 
 CONTENTS = {"a": b"first", "b": b"second" * 1000}
 

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import sgdphase as sp
-from sgdphase.diagnose import Diagnosis
-from sgdphase.report import diagnosis_page
-from sgdphase.report.batch_table import metric_picture, rate_picture
+from sgdphase._diagnose import Diagnosis
+from sgdphase._report import diagnosis_page
+from sgdphase._report.batch_table import metric_picture, rate_picture
 
 
 @pytest.fixture(scope="module")

@@ -11,17 +11,18 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
-from sgdphase.diagnose.fitted.answer import FittedDiagnosis, Limit, Scaling, Size
-from sgdphase.diagram import Estimate, LinePoint, phase_diagram, plane_from_table
+from sgdphase._diagnose.fitted.answer import FittedDiagnosis, Limit, Scaling, Size
+from sgdphase._records import Outcome, Training
+from sgdphase._report import store, store_page
+from sgdphase._report.fitted import fitted_page
+from sgdphase._report.page import Html, page, paragraph, table, write_file
+from sgdphase._report.plane import plane_picture
+from sgdphase._report.store import experiments
+from sgdphase._sweep import Run, Store, table_of
+from sgdphase.diagram import LinePoint, phase_diagram, plane_from_table
 from sgdphase.errors import InputError
 from sgdphase.problems import TeacherTask
-from sgdphase.records import Outcome, Training
-from sgdphase.report import store, store_page
-from sgdphase.report.fitted import fitted_page
-from sgdphase.report.page import Html, page, paragraph, table, write_file
-from sgdphase.report.plane import plane_picture
-from sgdphase.report.store import experiments
-from sgdphase.sweep import Run, Store, table_of
+from sgdphase.stats import Estimate
 
 _VOID = {"meta", "img", "br"}
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from sgdphase.sweep import Store
+from sgdphase._sweep import Store
 
 HERE = str(Path(__file__).parent)
 

@@ -7,8 +7,8 @@ import resource
 import sys
 from collections.abc import Sequence
 
-from sgdphase.sweep import Progress, Run, Stopped, SweepError, grid, sweep
-from sgdphase.sweep.tally import Tally
+from sgdphase._sweep import Progress, Run, Stopped, SweepError, grid, sweep
+from sgdphase._sweep.tally import Tally
 
 
 class Printed(Progress):

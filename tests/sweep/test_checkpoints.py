@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from sgdphase._sweep import Plan, Progress, Run, Store, grid, sweep
+from sgdphase._sweep.checkpoints import checkpoint_of
+from sgdphase._sweep.run import run, run_pack
+from sgdphase._sweep.tally import Tally
+from sgdphase._sweep.trainers import trainer_of
 from sgdphase.errors import InputError
-from sgdphase.sweep import Plan, Progress, Run, Store, grid, sweep
-from sgdphase.sweep.checkpoints import checkpoint_of
-from sgdphase.sweep.run import run, run_pack
-from sgdphase.sweep.tally import Tally
-from sgdphase.sweep.trainers import trainer_of
 
 
 def toy(function: str = "resumes", batch: Sequence[int] = (1,), seeds: int = 2) -> Plan:

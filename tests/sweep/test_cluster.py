@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from sgdphase._sweep import DaskWorkers, Progress, Run, Store, grid, sweep
+from sgdphase._sweep import cluster as cluster_module
+from sgdphase._sweep.tally import Tally
 from sgdphase.errors import InputError
-from sgdphase.sweep import DaskWorkers, Progress, Run, Store, grid, sweep
-from sgdphase.sweep import cluster as cluster_module
-from sgdphase.sweep.tally import Tally
 
 pytest.importorskip("distributed")
 # Dask's own warnings are not ours to mend.

@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from sgdphase._sweep import Store, grid, sweep
+from sgdphase._sweep.exports import export, to_xarray
 from sgdphase.errors import InputError
-from sgdphase.sweep import Store, grid, sweep
-from sgdphase.sweep.export import export, to_xarray
 
 
 @pytest.fixture

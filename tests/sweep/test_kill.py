@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from sgdphase.sweep import Store
+from sgdphase._sweep import Store
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="finds the workers in /proc")
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from sgdphase._records import Training
+from sgdphase._sweep import grid
 from sgdphase.errors import InputError
 from sgdphase.problems import TeacherTask
-from sgdphase.records import Training
-from sgdphase.sweep import grid
 
 MANY = np.linspace(1, 2, 2000)
 

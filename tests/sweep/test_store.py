@@ -12,9 +12,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from sgdphase._records import ENGINES
+from sgdphase._sweep import Store, grid, sweep
 from sgdphase.errors import InputError
-from sgdphase.records import ENGINES
-from sgdphase.sweep import Store, grid, sweep
 
 PLAN = grid(
     dim=8, train_size=64, lr=[0.5, 1.0], batch=[1, 4, 8], seeds=40, model="toy_trainer:train"
@@ -63,7 +63,7 @@ def test_others_may_read_while_one_writes_and_a_second_writer_is_refused(path: P
         assert len(Store(path).runs()) == len(PLAN)
         with pytest.raises(InputError, match="another sweep is writing"):
             sweep(PLAN, path, workers=0)
-        code = f"from sgdphase.sweep import Store\nwith Store({str(path)!r}).writer(): pass"
+        code = f"from sgdphase._sweep import Store\nwith Store({str(path)!r}).writer(): pass"
         other = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
         assert "another sweep is writing" in other.stderr
     with Store(path).writer():

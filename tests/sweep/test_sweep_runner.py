@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from sgdphase._sweep import Plan, Progress, Run, Store, grid, missing, sweep
+from sgdphase._sweep.packs import Job, packed
+from sgdphase._sweep.progress import Bars, Lines
+from sgdphase._sweep.tally import Tally
 from sgdphase.errors import InputError
-from sgdphase.sweep import Plan, Progress, Run, Store, grid, missing, sweep
-from sgdphase.sweep.packs import Job, packed
-from sgdphase.sweep.progress import Bars, Lines
-from sgdphase.sweep.tally import Tally
 
 
 def toy(function: str = "train", batch: Sequence[int] = (1, 2, 4, 8), seeds: int = 3) -> Plan:

@@ -9,10 +9,10 @@ from time import monotonic
 
 import pytest
 
+from sgdphase._records import Training
+from sgdphase._sweep import Plan, Store, grid, sweep
+from sgdphase._sweep.workers import InProcess, Kept, Processes
 from sgdphase.own.problem import own_file
-from sgdphase.records import Training
-from sgdphase.sweep import Plan, Store, grid, sweep
-from sgdphase.sweep.workers import InProcess, Kept, Processes
 
 
 def toy(function: str = "train", seeds: int = 6) -> Plan:

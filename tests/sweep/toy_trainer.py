@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from sgdphase.records import Outcome, Training
+from sgdphase._records import Outcome, Training
 
 
 def _log(training: Training) -> None:

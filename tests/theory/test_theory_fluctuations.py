@@ -15,8 +15,8 @@ from sgdphase.theory import (
     mean_abs_x1,
     online,
 )
-from sgdphase.theory.fluctuations import _drift_and_jacobian
-from sgdphase.theory.online import Setting
+from sgdphase.theory._fluctuations import _drift_and_jacobian
+from sgdphase.theory._online import Setting
 
 
 def drift(w1: float, w_perp: float, s: Setting) -> np.ndarray:

@@ -9,10 +9,10 @@ from typing import Annotated, Any
 
 import typer
 
+from sgdphase._sweep import SweepError
 from sgdphase.cli import data, diagnose, diagram, export, figure, report, runs, sweep, theory, train
 from sgdphase.cli._stop import Commands, Interrupted, end, signals_raised
 from sgdphase.errors import InputError
-from sgdphase.sweep import SweepError
 
 _COMMANDS = (diagnose, train, sweep, runs, export, diagram, report, figure, theory, data)
 

@@ -9,11 +9,11 @@ from typing import Annotated, Any
 
 import typer
 
+from sgdphase._records import ACTIVATIONS, DYNAMICS, LOSSES, SAMPLERS
 from sgdphase.cli._options import integer_option, number_option
 from sgdphase.errors import InputError
 from sgdphase.problems import Arrays, CifarAnimals, MnistParity, Problem, TeacherTask
-from sgdphase.problems.files import use_data_dir
-from sgdphase.records import ACTIVATIONS, DYNAMICS, LOSSES, SAMPLERS
+from sgdphase.problems._files import use_data_dir
 
 Data = Annotated[
     str,
@@ -82,7 +82,7 @@ def set_up(data_dir: Path | None, device: str | None = None, dask: str | None = 
         raise InputError(
             f"--device {device}: does not reach the workers of Dask; set SGDPHASE_DEVICE there"
         )
-    importlib.import_module("sgdphase.networks.device").use_device(device)
+    importlib.import_module("sgdphase.networks._device").use_device(device)
 
 
 def one_thread() -> None:

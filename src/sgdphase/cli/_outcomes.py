@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from sgdphase._records import Outcome, Training
 from sgdphase.cli._output import print_table
 from sgdphase.problems import TeacherTask
-from sgdphase.records import Outcome, Training
 
 # Columns of seeds that fit on a terminal.
 _COLUMNS = 5

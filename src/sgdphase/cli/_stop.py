@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 
 import typer.core
 
-from sgdphase.sweep import Stopped
+from sgdphase._sweep import Stopped
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 # Seconds for threads that the user's code left behind.

@@ -11,7 +11,7 @@ from sgdphase.cli._options import JSON
 from sgdphase.cli._output import print_json, print_table
 from sgdphase.errors import InputError
 from sgdphase.problems import CifarAnimals, MnistParity
-from sgdphase.problems.files import find, places, use_data_dir
+from sgdphase.problems._files import find, places, use_data_dir
 
 _PROBLEMS = {problem.kind: problem for problem in (MnistParity(), CifarAnimals())}
 

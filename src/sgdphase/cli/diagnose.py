@@ -9,18 +9,18 @@ from typing import Annotated, Any
 
 import typer
 
+from sgdphase._diagnose import diagnose as run_diagnosis
+from sgdphase._diagnose import diagnose_until_fitted
+from sgdphase._records import EPOCH_LOSSES, OPTIMIZERS, SCHEDULES
+from sgdphase._report import diagnosis_page, make_folder
+from sgdphase._sweep import DaskWorkers, Workers
+from sgdphase._sweep.progress import duration
 from sgdphase.cli._networks import Device, set_up
 from sgdphase.cli._options import integer_option, number_option
 from sgdphase.cli._output import print_json
 from sgdphase.cli._stop import store_in_use
 from sgdphase.cli._values import integers, numbers
-from sgdphase.diagnose import diagnose as run_diagnosis
-from sgdphase.diagnose import diagnose_until_fitted
 from sgdphase.errors import InputError
-from sgdphase.records import EPOCH_LOSSES, OPTIMIZERS, SCHEDULES
-from sgdphase.report import diagnosis_page, make_folder
-from sgdphase.sweep import DaskWorkers, Workers
-from sgdphase.sweep.progress import duration
 
 
 def diagnose(

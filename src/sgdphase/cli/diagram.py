@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from sgdphase._sweep import Store
 from sgdphase.cli._choosers import (
     Chi,
     Dim,
@@ -20,7 +21,6 @@ from sgdphase.cli._choosers import (
 )
 from sgdphase.cli._output import print_json
 from sgdphase.diagram import TerminalMap, draw, phase_diagram, plane_from_table
-from sgdphase.sweep import Store
 
 
 def diagram(

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from sgdphase.sweep import Store
-from sgdphase.sweep.export import export as write
+from sgdphase._sweep import Store
+from sgdphase._sweep.exports import export as write
 
 
 def export(

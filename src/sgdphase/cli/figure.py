@@ -7,16 +7,16 @@ from typing import Annotated, Any
 
 import typer
 
+from sgdphase._sweep import DaskWorkers, Store, progress_on
+from sgdphase._sweep.progress import duration
 from sgdphase.cli._networks import DataDir, set_up
 from sgdphase.cli._options import JSON
 from sgdphase.cli._output import print_json, print_table
 from sgdphase.errors import InputError
-from sgdphase.figures._frame import SCALES, Figure
-from sgdphase.figures.catalog import FIGURES, chosen
-from sgdphase.figures.gallery import interval, number, totals
-from sgdphase.figures.make import cost, make, read_claims
-from sgdphase.sweep import DaskWorkers, Store, progress_on
-from sgdphase.sweep.progress import duration
+from sgdphase.paper._frame import SCALES, Figure
+from sgdphase.paper.catalog import FIGURES, chosen
+from sgdphase.paper.gallery import interval, number, totals
+from sgdphase.paper.make import cost, make, read_claims
 
 
 def register(app: typer.Typer) -> None:

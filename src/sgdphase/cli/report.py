@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from sgdphase._report import store_page
 from sgdphase.cli._choosers import (
     Chi,
     Dim,
@@ -17,7 +18,6 @@ from sgdphase.cli._choosers import (
     Where,
     chosen,
 )
-from sgdphase.report import store_page
 
 
 def report(

@@ -9,11 +9,11 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
+from sgdphase._sweep import Store, Table
+from sgdphase._sweep.run import STATUSES
+from sgdphase._sweep.table import RESULTS
 from sgdphase.cli._options import JSON
 from sgdphase.cli._output import print_json, print_table
-from sgdphase.sweep import Store, Table
-from sgdphase.sweep.run import STATUSES
-from sgdphase.sweep.table import RESULTS
 
 # Said with the number of runs; or hardly ever other than one way.
 _IN_TITLE, _USUAL = ("model", "problem"), ("loss", "sampler", "dynamics")

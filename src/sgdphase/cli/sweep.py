@@ -9,6 +9,19 @@ from typing import Annotated, Any
 
 import typer
 
+from sgdphase._sweep import (
+    DaskWorkers,
+    Plan,
+    Stopped,
+    Store,
+    SweepError,
+    grid,
+    missing,
+    progress_on,
+)
+from sgdphase._sweep import sweep as run_sweep
+from sgdphase._sweep.progress import duration, statuses_in_words
+from sgdphase._sweep.workers import Workers, workers_of
 from sgdphase.cli._networks import (
     Activation,
     Data,
@@ -28,10 +41,6 @@ from sgdphase.cli._networks import (
 from sgdphase.cli._options import integer_option, number_option
 from sgdphase.cli._output import print_json
 from sgdphase.cli._values import integer, integers, numbers
-from sgdphase.sweep import DaskWorkers, Plan, Stopped, Store, SweepError, grid, missing, progress_on
-from sgdphase.sweep import sweep as run_sweep
-from sgdphase.sweep.progress import duration, statuses_in_words
-from sgdphase.sweep.workers import Workers, workers_of
 
 StorePath = Annotated[Path, typer.Option(help="The file that keeps the runs; made if need be.")]
 Sizes = Annotated[

@@ -11,6 +11,8 @@ import typer
 from rich.console import Console
 from rich.progress import Progress
 
+from sgdphase._records import Outcome, Training
+from sgdphase._sweep import train
 from sgdphase.cli._networks import (
     Activation,
     Data,
@@ -31,11 +33,9 @@ from sgdphase.cli._networks import (
 from sgdphase.cli._options import JSON, integer_option, number_option
 from sgdphase.cli._outcomes import print_outcomes, report, write_trajectories
 from sgdphase.cli._output import print_json
+from sgdphase.diagram._trajectory import draw_trajectory
 from sgdphase.errors import InputError, require
-from sgdphase.figures.trajectory import draw_trajectory
 from sgdphase.problems import TeacherTask
-from sgdphase.records import Outcome, Training
-from sgdphase.sweep import train
 
 TrainSize = Annotated[int, integer_option("--train-size", "Training points P.")]
 Margin = Annotated[float, number_option("--margin", "Margin kappa of the loss.")]

@@ -9,9 +9,9 @@ except ModuleNotFoundError as error:
         raise
     raise InputError("networks need PyTorch: pip install 'sgdphase[networks]'") from None
 
-from sgdphase.networks.cost import expected_seconds
-from sgdphase.networks.fc import FullyConnected
-from sgdphase.networks.mobilenet import MobileNet
-from sgdphase.networks.train import Points, fit, train
+from sgdphase.networks._cost import expected_seconds
+from sgdphase.networks._fc import FullyConnected
+from sgdphase.networks._mobilenet import MobileNet
+from sgdphase.networks._train import Points, fit, train
 
 __all__ = ["FullyConnected", "MobileNet", "Points", "expected_seconds", "fit", "train"]

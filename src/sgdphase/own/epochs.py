@@ -23,17 +23,17 @@ import torch
 from torch import Tensor
 from torch.nn import Module, functional
 
-from sgdphase.networks.alignment import alignment, scores
-from sgdphase.networks.batches import BATCHES, NOISE, stream
-from sgdphase.networks.checkpoint import EVERY_SECONDS
-from sgdphase.networks.coupled import batch_norms
-from sgdphase.networks.errors import error
-from sgdphase.networks.fitting import outputs, trained
-from sgdphase.networks.log import copies
-from sgdphase.networks.losses import margins
-from sgdphase.networks.weight_change import weight_change
+from sgdphase._records import Outcome, Training
+from sgdphase._streams import NETWORK_BATCHES, NOISE, training_stream
+from sgdphase.networks._alignment import alignment, scores
+from sgdphase.networks._checkpoint import EVERY_SECONDS
+from sgdphase.networks._coupled import batch_norms
+from sgdphase.networks._errors import error
+from sgdphase.networks._fitting import outputs, trained
+from sgdphase.networks._log import copies
+from sgdphase.networks._losses import margins
+from sgdphase.networks._weight_change import weight_change
 from sgdphase.own.module import TRIED, Loaded, Traits, loaded, own_problem, traits
-from sgdphase.records import Outcome, Training
 
 
 def train(training: Training, *, checkpoint: Path | None = None) -> Outcome:
@@ -203,14 +203,14 @@ def _descend(
 
 
 def _batches(training: Training, epoch: int, *, coupled: bool) -> Iterator[Tensor]:
-    order = stream(training.seed, BATCHES, epoch).permutation(training.train_size)
+    order = training_stream(training.seed, NETWORK_BATCHES, epoch).permutation(training.train_size)
     for points in torch.split(torch.from_numpy(order), training.batch):
         if not (coupled and len(points) == 1):
             yield points
 
 
 def _seed(seed: int, epoch: int) -> None:
-    number = int(stream(seed, NOISE, epoch).integers(2**63))
+    number = int(training_stream(seed, NOISE, epoch).integers(2**63))
     torch.default_generator.manual_seed(number)
     np.random.seed(number % 2**32)
 

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import torch
 
-from sgdphase.networks.coupled import CoupledFitting
-from sgdphase.networks.descent import State, descend
-from sgdphase.networks.fitting import Fitting
-from sgdphase.networks.losses import LOSSES
-from sgdphase.networks.noise_scale import noise_scale
-from sgdphase.networks.train import observed
+from sgdphase._records import Outcome, Training
+from sgdphase.networks._coupled import CoupledFitting
+from sgdphase.networks._descent import State, descend
+from sgdphase.networks._fitting import Fitting
+from sgdphase.networks._losses import LOSSES
+from sgdphase.networks._noise_scale import noise_scale
+from sgdphase.networks._train import observed
 from sgdphase.own.module import TRIED, Traits, loaded, own_problem, traits
-from sgdphase.records import Outcome, Training
 
 # The noise scale is a side dish: it must not take long.
 _EPOCH_SECONDS = 30.0

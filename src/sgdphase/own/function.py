@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from sgdphase._records import Outcome, Training
 from sgdphase.errors import InputError
 from sgdphase.own.problem import Own
-from sgdphase.records import Outcome, Training
 
 # What a function may give back of what it was given, or of itself: no metrics.
 _NO_METRICS = {"lr", "batch", "epochs", "seed", "train_size", "seconds", "time", "duration"}

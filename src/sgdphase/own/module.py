@@ -14,13 +14,13 @@ from torch import Tensor
 from torch.nn import Module
 from torch.nn.parameter import is_lazy
 
+from sgdphase._records import Training
+from sgdphase._streams import INITIALISATION, training_stream
 from sgdphase.errors import InputError
-from sgdphase.networks.batches import INITIALISATION, stream
-from sgdphase.networks.coupled import batch_norms
-from sgdphase.networks.device import device_of
+from sgdphase.networks._coupled import batch_norms
+from sgdphase.networks._device import device_of
 from sgdphase.own.problem import Own
 from sgdphase.problems import Dataset
-from sgdphase.records import Training
 
 # Points that a module is tried on.
 TRIED = 4
@@ -79,7 +79,7 @@ def fresh(problem: Own, seed: int) -> Module:
 def _made(problem: Own, seed: int) -> tuple[Module, bool]:
     """The same, and whether `model()` sets a seed of its own."""
     code = problem.code
-    start = int(stream(seed, INITIALISATION).integers(2**63))
+    start = int(training_stream(seed, INITIALISATION).integers(2**63))
     module, sets_seed = code.call_unseeded("model", start)
     if not isinstance(module, Module):
         raise InputError(

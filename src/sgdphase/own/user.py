@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from sgdphase._records import EPOCH_LOSSES, SAMPLERS, Training
 from sgdphase.errors import InputError
 from sgdphase.own.code import UserCode, time_limit, user_code
 from sgdphase.own.problem import Own, own_file, own_functions
-from sgdphase.records import EPOCH_LOSSES, SAMPLERS, Training
 
 # Until fitted: the user's names for the two losses, the record's, and the margin of each: that of
 # cross-entropy is its unit of outputs.

@@ -1,10 +1,10 @@
 """What is learnt: inputs and labels. Knows nothing of models."""
 
+from sgdphase.problems._arrays import Arrays
 from sgdphase.problems._dataset import Dataset
+from sgdphase.problems._images import CifarAnimals, MnistParity
 from sgdphase.problems._problem import PROBLEMS, Problem, problem_class
-from sgdphase.problems.arrays import Arrays
-from sgdphase.problems.images import CifarAnimals, MnistParity
-from sgdphase.problems.teacher import TeacherTask
+from sgdphase.problems._teacher import TeacherTask
 
 __all__ = [
     "PROBLEMS",

@@ -7,11 +7,9 @@ from abc import ABC, abstractmethod
 import numpy as np
 from numpy.typing import NDArray
 
+from sgdphase._streams import SPLIT, data_stream
 from sgdphase.errors import InputError, require
 from sgdphase.problems._dataset import Dataset
-
-# The stream of a seed that splits; 0 to 2 are the teacher task's.
-_SPLIT = 3
 
 
 class Split(ABC):
@@ -59,5 +57,4 @@ class Split(ABC):
 def permutation(points: int, seed: int) -> NDArray[np.intp]:
     """The order in which a seed puts the points."""
     require("seed", seed, lambda s: s >= 0 and s == int(s), "an integer of at least 0")
-    stream = np.random.SFC64(np.random.SeedSequence([seed, _SPLIT]))
-    return np.random.Generator(stream).permutation(points)
+    return data_stream(seed, SPLIT).permutation(points)

@@ -6,25 +6,27 @@ with and without noise (Eq. 3), its fluctuations (SI 4.B), and the scales of the
 
 from __future__ import annotations
 
-from sgdphase.theory.averages import Averages, averages
-from sgdphase.theory.constants import (
+from sgdphase.theory._averages import Averages, averages
+from sgdphase.theory._constants import (
+    CHI_MAX,
     Asymptotic,
     Constants,
     asymptotic,
     constants,
     mean_abs_x1,
 )
-from sgdphase.theory.fluctuations import (
+from sgdphase.theory._fluctuations import (
     AsymptoticFluctuations,
     Fluctuations,
     asymptotic_fluctuations,
     fluctuations,
 )
-from sgdphase.theory.online import Online, online
-from sgdphase.theory.scales import FirstStep, Scales, first_step, scales
-from sgdphase.theory.sde import OnlineEnsemble, online_ensemble
+from sgdphase.theory._online import Online, online
+from sgdphase.theory._scales import FirstStep, Scales, first_step, scales
+from sgdphase.theory._sde import OnlineEnsemble, online_ensemble
 
 __all__ = [
+    "CHI_MAX",
     "Asymptotic",
     "AsymptoticFluctuations",
     "Averages",

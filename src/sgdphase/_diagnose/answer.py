@@ -1,0 +1,127 @@
+"""The answer to "which learning rate goes with another batch, and from which on is there none?"."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from sgdphase._sweep import Run
+from sgdphase.diagram._batch_table import Equivalent, Equivalents
+from sgdphase.diagram._four_regimes import TrainingRegime
+
+__all__ = ["Diagnosis"]
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """What `diagnose` returns for a training of epochs; `docs/your-own-model.md` explains it.
+
+    `table` has the user's own training (`yours`), a row for each other batch, the largest batch
+    that can learn the same, and the rule for the learning rate; it is None if not one training
+    ended. `unknown` lists what is not known and what it takes; `runs` is every run behind it. The
+    table was estimated to take `estimated_seconds` and took `table_seconds`; what is left of the
+    budget goes to open verdicts and larger batches.
+    """
+
+    lr: float
+    batch: int
+    epochs: int
+    train_size: int | None
+    metric: str
+    table: Equivalents | None
+    regime: TrainingRegime
+    warnings: tuple[str, ...]
+    unknown: tuple[str, ...]
+    seconds: float
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    estimated_seconds: float | None = None
+    table_seconds: float | None = None
+    runs: tuple[Run, ...] = field(default=(), repr=False)
+
+    @property
+    def trainings(self) -> int:
+        return len(self.runs)
+
+    @property
+    def equivalents(self) -> tuple[Equivalent, ...]:
+        """The rows of the other batches, by rising batch."""
+        return () if self.table is None else self.table.rows
+
+    @property
+    def is_sgd(self) -> bool:
+        """Regimes have names for SGD; what a function of the user's does is taken to be that."""
+        return bool(self.settings.get("optimizer", "sgd") == "sgd")
+
+    @property
+    def recommended(self) -> Equivalent | None:
+        """The largest batch that learns the same, up to where the curve through all rows ends."""
+        limit = None if self.table is None else self.table.largest_batch
+        end = math.inf if limit is None else limit.batch.value * (1 + 1e-9)
+        same = [r for r in self.equivalents if r.exists and self.batch < r.batch <= end]
+        return max(same, key=lambda row: row.batch, default=None)
+
+    @property
+    def first_none(self) -> Equivalent | None:
+        """The first batch from which on no row is the same."""
+        none = None
+        for row in reversed([row for row in self.equivalents if row.batch > self.batch]):
+            if row.exists is not False:
+                break
+            none = row
+        return none
+
+    def changed_decay(self, row: Equivalent) -> float | None:
+        """How many times as much weight decay acts in all, where that is not about the same."""
+        if not self.settings.get("weight decay") or self.table is None or not row.steps:
+            return None
+        ours = self.table.yours
+        ratio = row.lr.value * row.steps / (ours.lr.value * max(ours.steps, 1))
+        return ratio if abs(math.log(ratio)) > math.log(1.1) else None
+
+    def __str__(self) -> str:
+        from sgdphase._diagnose.text import answer_text  # which is made of answers
+
+        return answer_text(self)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        from sgdphase._diagnose.html import answer_html
+
+        return answer_html(self)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON; None where there is no number."""
+        table, regime = self.table, self.regime
+        return {
+            "yours": {
+                "lr": self.lr,
+                "batch": self.batch,
+                "epochs": self.epochs,
+                "steps": None if table is None else table.yours.steps or None,
+                "seeds": 0 if table is None else table.yours.seeds,
+                "metrics": {}
+                if table is None
+                else {name: value.as_dict() for name, value in table.yours.metrics.items()},
+            },
+            "metric": self.metric,
+            "tolerance": None if table is None else table.tolerance,
+            "equivalents": [row.as_dict() for row in self.equivalents],
+            "largest_batch": None
+            if table is None or table.largest_batch is None
+            else table.largest_batch.as_dict(),
+            "rule": None if table is None or table.rule is None else table.rule.as_dict(),
+            "regime": regime.name,
+            "between": None if regime.between is None else list(regime.between),
+            "confidence": regime.confidence,
+            "slopes": None if regime.slopes is None else regime.slopes.as_dict(),
+            "warnings": list(self.warnings),
+            "unknown": list(self.unknown),
+            "trainings": self.trainings,
+            "seconds": self.seconds,
+            "estimated_seconds": self.estimated_seconds,
+            "table_seconds": self.table_seconds,
+            "settings": {"train size": self.train_size, **self.settings},
+        }

@@ -1,0 +1,350 @@
+"""Which trainings tell the learning rate that goes with another batch: few, and where it matters.
+
+Learning rates are tried on a lattice around the user's, by factors of the square root of two. In
+the row of a batch the search starts where the rule through the rows so far predicts the match,
+moves up or down by what is missing over the slope, until each observable lies between two of the
+rates that were tried or no larger rate gets any further; then the matched rate itself is trained
+with more seeds. Where nothing matches, or what matches is worse, the best rate is looked for until
+it has worse ones on both sides.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+from sgdphase._diagnose.learner import Trial
+from sgdphase._diagnose.observations import Search, Searcher
+from sgdphase._records import Outcome
+from sgdphase.diagram._batch_table import NEAR, matched_lr, mean, row_of
+from sgdphase.diagram._comparison import Comparison
+from sgdphase.diagram._training_runs import Setting, TrainingRun
+from sgdphase.stats import Estimate
+
+__all__ = ["Neighbours", "Point", "Reference", "Refinement", "RowSearch", "training_runs"]
+
+STEP = math.log(2) / 2  # of the lattice, in log lr
+LONGEST_JUMP = 4  # in steps
+MOST_RATES = 12  # that are tried in a row to find a match
+MOST_CLIMBS = 6  # and more to find the best
+MOST_VERIFIED = 4  # rates of a row that have all seeds
+STEEPEST = 1.25  # exponent of lr in the batch that a prediction may have
+HOPELESS = 2  # times the most seeds: a row that would need more is left open,
+FEW = 5  # but not with fewer than these
+
+
+@dataclass(frozen=True)
+class Point:
+    """The user's training, and how many seeds the search may spend.
+
+    `seeds` are trained at the user's point and at each matched rate, `scouts` elsewhere, and up to
+    `most_seeds` where a verdict is open. `exponent` is a first guess of lr ~ batch^exponent.
+    """
+
+    lr: float
+    batch: int
+    epochs: int
+    metric: str
+    maximize: bool = False
+    exponent: float = 1.0
+    seeds: int = 5
+    scouts: int = 3
+    most_seeds: int = 40
+
+    @property
+    def setting(self) -> Setting:
+        return Setting(self.lr, self.batch, self.epochs)
+
+    def rate(self, index: int) -> float:
+        """The learning rate of a place on the lattice.
+
+        >>> [Point(0.1, 8, 1, "test_error").rate(k) for k in (-2, 0, 1, 2)]
+        [0.05, 0.1, 0.141421, 0.2]
+        """
+        return float(f"{self.lr * math.exp(index * STEP):.6g}")
+
+    def index(self, lr: float) -> int:
+        """The place on the lattice that is nearest to a learning rate."""
+        return round(math.log(lr / self.lr) / STEP)
+
+
+def training_runs(observations: dict[Trial, Outcome]) -> Iterator[TrainingRun]:
+    """Runs as the comparison takes them; those that were not waited for are none."""
+    for trial, outcome in observations.items():
+        if outcome.status in ("finished", "diverged"):
+            metrics = outcome.observables if outcome.status == "finished" else {}
+            setting = Setting(trial.lr, trial.batch, trial.epochs or 0)
+            yield TrainingRun(setting, trial.seed, metrics, outcome.steps)
+
+
+@dataclass
+class _BatchSearch(Searcher):
+    """What the searches have in common: runs, compared with those at the user's point."""
+
+    point: Point
+
+    @cached_property
+    def _compared(self) -> dict[int, Comparison]:
+        return {}
+
+    @property
+    def comparison(self) -> Comparison:
+        """Of the runs that were told; made anew when there are more."""
+        told = self.observations.runs
+        if len(told) not in self._compared:
+            self._compared.clear()
+            self._compared[len(told)] = Comparison(
+                training_runs(told),
+                self.point.setting,
+                metric=self.point.metric,
+                maximize=self.point.maximize,
+            )
+        return self._compared[len(told)]
+
+    def trials(
+        self, lr: float, batch: int, seeds: int, *, first: int = 0, epochs: int | None = None
+    ) -> tuple[Trial, ...]:
+        """Some seeds of a setting."""
+        length = epochs or self.point.epochs
+        return tuple(Trial(lr, batch, seed, length) for seed in range(first, seeds))
+
+
+@dataclass
+class Reference(_BatchSearch):
+    """The user's own training, and half and twice its learning rate."""
+
+    def search(self) -> Search:
+        point = self.point
+        yield self.trials(point.lr, point.batch, point.seeds)
+        yield tuple(
+            trial
+            for index in (-2, 2)
+            for trial in self.trials(point.rate(index), point.batch, point.scouts)
+        )
+
+
+@dataclass
+class Neighbours(_BatchSearch):
+    """What the regime is told by: half the learning rate, twice the batch, half the epochs.
+
+    All three make the training shorter or colder, so that a curved dependence bends them alike.
+    """
+
+    largest_batch: int
+
+    def search(self) -> Search:
+        point = self.point
+        batch = min(2 * point.batch, self.largest_batch)
+        yield self.trials(point.rate(-2), point.batch, point.scouts)
+        yield self.trials(point.lr, batch, point.scouts)
+        if point.epochs > 1:
+            yield self.trials(point.lr, point.batch, point.scouts, epochs=point.epochs // 2)
+        else:
+            yield self.trials(point.lr, point.batch, point.scouts, epochs=2)
+
+
+@dataclass
+class RowSearch(_BatchSearch):
+    """The learning rate that learns the same at one batch.
+
+    Rates that were tried `before`, for another question, do not count as its own.
+    """
+
+    batch: int
+    before: int = 0
+
+    def search(self) -> Search:
+        yield from self._match()
+        yield from self._verify("progress")
+        if self._by() == "best":
+            yield from self._climb()
+            yield from self._verify("metric")
+        while self._by() == "best" and (best := self._best()) is not None:
+            if self._has(best.lr, self.point.seeds):
+                return
+            yield self.trials(best.lr, self.batch, self.point.seeds)
+            # With more seeds another one may turn out best.
+            yield from self._climb()
+
+    def _by(self) -> str:
+        row = row_of(self.comparison, self.batch)
+        return "best" if row is None else row.by
+
+    def _best(self) -> Setting | None:
+        """The rate with the best metric so far; of equals that next to the prediction."""
+        row, predicted = self.comparison.row(self.batch), self._predicted()
+        return min(
+            row,
+            key=lambda s: (mean(self.comparison, s), abs(self.point.index(s.lr) - predicted)),
+            default=None,
+        )
+
+    def _match(self) -> Search:
+        """Learning rates until every observable is matched, or is known not to be."""
+        index: int | None = self._predicted()
+        while index is not None:
+            yield self.trials(self.point.rate(index), self.batch, self.point.scouts)
+            index = self._next() if self._own_rates < MOST_RATES else None
+            # What was tried already, and is of no use, would be asked for again for ever.
+            if index is not None and self._has(self.point.rate(index)):
+                return
+
+    def _has(self, lr: float, seeds: int = 1) -> bool:
+        """Whether a rate was tried with so many seeds."""
+        wanted = self.trials(lr, self.batch, seeds)
+        return all(trial in self.observations.runs for trial in wanted)
+
+    @property
+    def _tried_places(self) -> list[int]:
+        """The places of the lattice that were tried, whatever came of them."""
+        rates = {t.lr for t in self.observations.runs
+                 if (t.batch, t.epochs) == (self.batch, self.point.epochs)}  # fmt: skip
+        return sorted(map(self.point.index, rates))
+
+    @property
+    def _own_rates(self) -> int:
+        """A bound on this number holds however often the search is replayed."""
+        return len(self._tried_places) - self.before
+
+    def _predicted(self) -> int:
+        """By the exponent between the two nearest batches that have a row."""
+        point, compared = self.point, self.comparison
+        known = {point.batch: 0.0}
+        for batch in {s.batch for s in compared.settings} - {self.batch, point.batch}:
+            row = row_of(compared, batch)
+            # A batch that has only been timed, or seen for the regime, has no row yet.
+            if row is not None and row.seeds >= point.seeds:
+                known[batch] = math.log(row.lr.value / point.lr)
+        near = sorted(known, key=lambda b: abs(math.log(b / self.batch)))[:2]
+        exponent = point.exponent
+        if len(near) == 2:
+            exponent = (known[near[0]] - known[near[1]]) / math.log(near[0] / near[1])
+        exponent = min(max(exponent, 0.0), STEEPEST)
+        return round((known[near[0]] + exponent * math.log(self.batch / near[0])) / STEP)
+
+    def _next(self) -> int | None:
+        """The place on the lattice that is wanted next; None if matches are as good as they get."""
+        point, compared = self.point, self.comparison
+        row = compared.row(self.batch)
+        unstable = [
+            point.index(s.lr)
+            for s in compared.row(self.batch, stable=False)
+            if s in compared.unstable
+        ]
+        if not row:
+            return min(unstable) - 2 if unstable else None
+        low, high = point.index(row[0].lr), point.index(row[-1].lr)
+        matches = compared.matches(self.batch)
+        # Down first: where steps are too large, some observables are short for good, and others
+        # beyond.
+        beyond = [name for name, match in matches.items() if match.state == "beyond"]
+        if beyond:
+            return low - self._jump(beyond[0], row[0])
+        for name, match in matches.items():
+            if match.state == "short":
+                if unstable and min(unstable) - high > 1:
+                    return (high + min(unstable)) // 2
+                if not match.ended:
+                    return high + self._jump(name, row[-1])
+            if match.lr is not None and not self._has_near(match.lr.value):
+                return point.index(match.lr.value)
+        return None
+
+    def _has_near(self, lr: float) -> bool:
+        """Whether a rate within one step of the lattice was tried."""
+        rates = (s.lr for s in self.comparison.row(self.batch))
+        return any(abs(math.log(rate / lr)) <= STEP + 1e-6 for rate in rates)
+
+    def _jump(self, name: str, setting: Setting) -> int:
+        """How many steps of the lattice an observable is off, by its slope at the user's point."""
+        compared = self.comparison
+        missing, slope = compared.distance(setting, name), compared.slope(name)
+        steps = abs(missing / slope) / STEP if slope else 1.0
+        return max(1, min(math.ceil(steps), LONGEST_JUMP))
+
+    def _verify(self, by: Literal["progress", "metric"]) -> Search:
+        """Train the matched rate itself, and again if that moves the match away from it."""
+        while self._fully_tried - self.before < MOST_VERIFIED:
+            matched = matched_lr(self.comparison, self.batch, by)
+            if matched is None:
+                return
+            lr = self._tried(matched)
+            if self._has(lr, self.point.seeds):
+                return
+            yield self.trials(lr, self.batch, self.point.seeds)
+
+    @property
+    def _fully_tried(self) -> int:
+        row = self.comparison.row(self.batch)
+        return sum(self.comparison.seeds(s) >= self.point.seeds for s in row)
+
+    def _tried(self, lr: Estimate) -> float:
+        """A rate with all seeds that may be the match, one next to it, or it in three digits."""
+
+        def off(rate: float) -> float:
+            return abs(math.log(rate / lr.value))
+
+        rates = [s.lr for s in self.comparison.row(self.batch)]
+        full = [rate for rate in rates if self._has(rate, self.point.seeds)]
+        near = [rate for rate in full if lr.low <= rate <= lr.high and off(rate) <= STEP / 2]
+        near = near or [rate for rate in rates if off(rate) <= NEAR]
+        return min(near, key=off, default=float(f"{lr.value:.3g}"))
+
+    def _climb(self) -> Search:
+        """Rates until the best has worse ones on both sides, or one is as good as the user's.
+
+        First at a factor of two, as a neighbour may be worse by chance; then the neighbours.
+        """
+        while self._own_rates < MOST_RATES + MOST_CLIMBS:
+            tried, best = self._tried_places, self._best()
+            if best is None:
+                wanted = [min(tried, default=0) - 2]
+            elif mean(self.comparison, best) <= 0:
+                return
+            else:
+                place = self.point.index(best.lr)
+                far = [place + 2] if not any(k >= place + 2 for k in tried) else []
+                far += [place - 2] if not any(k <= place - 2 for k in tried) else []
+                wanted = far or [k for k in (place + 1, place - 1) if k not in tried]
+            rates = [self.point.rate(place) for place in wanted]
+            if all(self._has(rate) for rate in rates):
+                return
+            yield tuple(
+                trial
+                for rate in rates
+                for trial in self.trials(rate, self.batch, self.point.scouts)
+            )
+
+
+@dataclass
+class Refinement(_BatchSearch):
+    """More seeds for the rows whose verdict is open, where they may close it."""
+
+    batches: tuple[int, ...]
+
+    def search(self) -> Search:
+        point = self.point
+        seeds = point.seeds
+        while seeds < point.most_seeds:
+            # By a quarter: intervals shrink with the root of their number.
+            seeds = min(max(seeds + 2, seeds * 5 // 4), point.most_seeds)
+            compared = self.comparison
+            tolerance = compared.tolerance(point.metric)
+            rows = (row_of(compared, batch) for batch in self.batches)
+            rates = [
+                (row.lr.value, row.batch)
+                for row in rows
+                if row is not None
+                and row.verdict == "cannot tell"
+                and (row.seeds < FEW or row.seeds_needed(tolerance) <= HOPELESS * point.most_seeds)
+            ]
+            if not rates:
+                return
+            yield tuple(
+                trial
+                for lr, batch in [(point.lr, point.batch), *rates]
+                for trial in self.trials(lr, batch, seeds)
+            )

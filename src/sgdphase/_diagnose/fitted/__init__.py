@@ -1,0 +1,7 @@
+"""The paper's question: trainings until every point is fitted, `B*`, the GD line, their growth."""
+
+from sgdphase._diagnose.fitted.answer import FittedDiagnosis
+from sgdphase._diagnose.fitted.question import Question
+from sgdphase._diagnose.fitted.text import answer_lines
+
+__all__ = ["FittedDiagnosis", "Question", "answer_lines"]

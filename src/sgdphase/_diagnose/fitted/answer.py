@@ -1,0 +1,183 @@
+"""The answer to "which regime is my training in, and how far may I raise the batch?"."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from sgdphase._sweep import Run
+from sgdphase.diagram import LinePoint, Regime
+from sgdphase.stats import Estimate
+
+__all__ = ["FittedDiagnosis", "Limit", "Scaling", "Size"]
+
+
+@dataclass(frozen=True)
+class Size:
+    """What was found at one train size: `B*`, if it was, and what it rests on."""
+
+    train_size: int
+    critical_batch: Estimate | None
+    trainings: int = 0
+    notes: tuple[str, ...] = ()
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "train_size": self.train_size,
+            "critical_batch": _maybe(self.critical_batch),
+            "trainings": self.trainings,
+            "notes": list(self.notes),
+        }
+
+
+@dataclass(frozen=True)
+class Scaling:
+    """`B* ~ P^exponent`, the `chi = 1/exponent - 1` it implies, and `B*` at larger sizes."""
+
+    exponent: Estimate
+    chi: Estimate
+    extrapolated: Mapping[int, Estimate]
+
+    def as_dict(self) -> dict[str, Any]:
+        exponent = self.exponent.as_dict()
+        return {
+            "exponent": exponent["value"],
+            "low": exponent["low"],
+            "high": exponent["high"],
+            "chi": self.chi.as_dict(),
+            "extrapolated": [
+                {"train_size": size, **value.as_dict()} for size, value in self.extrapolated.items()
+            ],
+        }
+
+
+@dataclass(frozen=True)
+class Limit:
+    """The largest batch that learns the same as the present one, along one way of raising it.
+
+    `up to`: as far as `batch`. `any`: up to the whole set, whose size is `batch`. `none`: every
+    raise changes what is learnt, and `batch` is the present one. `unknown`: it is not known.
+    """
+
+    kind: Literal["up to", "any", "none", "unknown"]
+    batch: Estimate | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        empty = {"value": None, "low": None, "high": None}
+        return {"limit": self.kind, **(empty if self.batch is None else self.batch.as_dict())}
+
+
+@dataclass(frozen=True)
+class FittedDiagnosis:
+    """The answer for trainings until every point is fitted, as in the paper.
+
+    `train_size` is the size that was asked about. `measured_at` is the one that the `regime`, the
+    slopes, the GD line and the first step's share were measured at; it is smaller where trainings
+    at the full size did not fit into the budget. A point in a crossover is `unclear`, and `between`
+    two regimes; one that is neither has a `reason`. `expected` is the regime at `train_size`, and
+    the two limits belong to it. `critical_batch` belongs to the largest of the `sizes` that has
+    one. `unknown` lists what is not known, and why; `runs` is every run behind it.
+    """
+
+    lr: float
+    batch: int
+    train_size: int
+    measured_at: int
+    regime: Regime
+    between: tuple[Regime, Regime] | None
+    confidence: float | None
+    expected: Regime
+    slopes: Mapping[str, Estimate | None]
+    sizes: tuple[Size, ...]
+    gd_line: tuple[LinePoint, ...]
+    constant_temperature: Limit
+    constant_lr: Limit
+    scaling: Scaling | None
+    first_step_share: Estimate | None
+    noise_scale: Mapping[str, float]
+    warnings: tuple[str, ...]
+    unknown: tuple[str, ...]
+    trainings: int
+    seconds: float
+    reason: str = ""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    runs: tuple[Run, ...] = field(default=(), repr=False)
+
+    @property
+    def critical_batch(self) -> Size | None:
+        """The largest size that has a `B*`."""
+        known = [size for size in self.sizes if size.critical_batch is not None]
+        return max(known, key=lambda size: size.train_size, default=None)
+
+    def gd_line_at(self, batch: float) -> float | None:
+        """`lr_c` at a batch: it rises as `T_c batch` below `B*`, to its level at large batch.
+
+        None on a side of `B*` on which it was not measured.
+        """
+        star = next(
+            (s.critical_batch for s in self.sizes if s.train_size == self.measured_at), None
+        )
+        if star is None:
+            return None
+        below = [point.lr / point.batch for point in self.gd_line if point.batch < star.value]
+        above = [point.lr for point in self.gd_line if point.batch >= star.value]
+        if not (below if batch < star.value else above):
+            return None
+        return min([*(slope * batch for slope in below), *above])
+
+    @property
+    def first_step_bound(self) -> Estimate | None:
+        """`batch / share`, above which `B*` cannot lie by much; None if the share may be 0.
+
+        In the noise regime the share is `batch / B*`, elsewhere it is less.
+        """
+        share = self.first_step_share
+        if share is None or not share.value > 0 or share.low <= 0:
+            return None
+        return Estimate(*(self.batch / edge for edge in (share.value, share.high, share.low)))
+
+    def __str__(self) -> str:
+        from sgdphase._diagnose.fitted.text import answer_lines  # which is made of answers
+
+        lines = answer_lines(self)
+        for title, listed in (("Unknown", self.unknown), ("Warnings", self.warnings)):
+            lines += [f"{title}:", *(f"  - {line}" for line in listed)] if listed else []
+        return "\n".join(lines)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON; None where there is no number."""
+        largest = self.critical_batch
+        critical = None
+        if largest is not None and largest.critical_batch is not None:
+            critical = {**largest.critical_batch.as_dict(), "train_size": largest.train_size}
+        return {
+            "lr": self.lr,
+            "batch": self.batch,
+            "train_size": self.train_size,
+            "measured_at": self.measured_at,
+            "regime": self.regime,
+            "between": None if self.between is None else list(self.between),
+            "confidence": self.confidence,
+            "expected_regime": self.expected,
+            "slopes": {name: _maybe(slope) for name, slope in self.slopes.items()},
+            "critical_batch": critical,
+            "sizes": [size.as_dict() for size in self.sizes],
+            "gd_line": [point.as_dict() for point in self.gd_line],
+            "largest_batch": {
+                "constant_temperature": self.constant_temperature.as_dict(),
+                "constant_lr": self.constant_lr.as_dict(),
+            },
+            "scaling": None if self.scaling is None else self.scaling.as_dict(),
+            "first_step_share": _maybe(self.first_step_share),
+            "noise_scale": dict(self.noise_scale),
+            "warnings": list(self.warnings),
+            "unknown": list(self.unknown),
+            "trainings": self.trainings,
+            "seconds": self.seconds,
+            "settings": dict(self.settings),
+        }
+
+
+def _maybe(estimate: Estimate | None) -> dict[str, float | None] | None:
+    return None if estimate is None else estimate.as_dict()

@@ -1,0 +1,272 @@
+"""The GD line at a batch below `B*` and one above: where `m` is `factor` times its GD value.
+
+At small `lr` the alignment does not depend on it: `m = m_gd`. Runs there cost most, as `batch/lr`,
+so the plateau is looked for once, at the smaller batch, going down in `lr` by factors of 4 until
+`log m` is about flat, and both batches are compared with it within seeds. Leaving the plateau,
+`m = m_gd + c lr` about, and the two lowest runs give `m_gd` without the rest of that rise. As the
+law is not exact, half of what is taken off counts as an error that all seeds share.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Generator, Iterable
+from dataclasses import KW_ONLY, dataclass, field
+
+import numpy as np
+
+from sgdphase._diagnose.fitted.reasons import left_out
+from sgdphase._diagnose.learner import Trial
+from sgdphase._diagnose.observations import (
+    Cell,
+    Search,
+    Searcher,
+    check_seeds,
+    check_sizes,
+    power_of_two,
+)
+from sgdphase.diagram._boundaries import crossing
+from sgdphase.diagram._phase import LinePoint
+from sgdphase.errors import require
+from sgdphase.stats import LEVEL, REPLICATES, interval, seed_means, seed_replicates
+
+__all__ = ["GdLine", "GdPoints"]
+
+STEP = 4.0
+STEPS = 10  # of that size at most, in each direction
+# Slope of log m over a step. m = m_gd + c lr is then within 9 % of m_gd at the lower end.
+FLAT = 0.15
+AWAY = 4  # from B*, of the batches at which the line is measured
+# Octaves of m between the line and the ends of a bracket, so that noise leaves it one: few at the
+# lower end, where runs cost most, and many at the upper.
+BELOW, ABOVE = 0.25, 0.75
+
+
+@dataclass(frozen=True)
+class GdPoints:
+    """Points of the GD line, from `trials` observed runs, and why there are no more."""
+
+    points: tuple[LinePoint, ...]
+    trials: int
+    notes: tuple[str, ...] = ()
+
+
+@dataclass
+class _State:
+    """The two lowest learning rates of the plateau, and those around the line by batch."""
+
+    plateau: tuple[float, float] | None = None
+    brackets: dict[int, tuple[float, ...]] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    ended: bool = False
+
+
+@dataclass
+class GdLine(Searcher):
+    """Asks for runs until each point is known to `tolerance` octaves of `lr`, or seeds end."""
+
+    lr: float
+    critical_batch: float
+    train_size: int
+    _: KW_ONLY
+    smallest_batch: int = 1
+    factor: float = 2.0
+    seeds: int = 3
+    most_seeds: int = 12
+    tolerance: float = 0.5
+    level: float = LEVEL
+
+    def __post_init__(self) -> None:
+        rates = {"lr": self.lr, "critical_batch": self.critical_batch}
+        check_sizes(self.train_size, self.smallest_batch, **rates)
+        check_seeds(self.seeds, self.most_seeds)
+        require("factor", self.factor, lambda f: 1 < f < math.inf, "a number above 1, as 2")
+        require("tolerance", self.tolerance, lambda t: t > 0, "a number of octaves above 0")
+
+    @property
+    def batches(self) -> tuple[int, ...]:
+        """About `B*/4` and `4 B*`, the smaller and cheaper first."""
+        wanted = (self.critical_batch / AWAY, self.critical_batch * AWAY)
+        low, high = self.smallest_batch, self.train_size
+        return tuple(dict.fromkeys(min(max(power_of_two(b), low), high) for b in wanted))
+
+    def search(self) -> Search:
+        return self._search(_State())
+
+    def answer(self) -> GdPoints:
+        state = _State()
+        for wanted in self._search(state):
+            if self.missing(wanted):
+                break
+        notes = list(state.notes)
+        points = []
+        for batch in state.brackets:
+            point = self._point(state, batch)
+            if point is None:
+                notes.append(f"at batch {batch} the mean over seeds does not cross the GD line")
+                continue
+            points.append(point)
+            if not self._narrow(point):
+                notes.append(f"the GD line at batch {batch} is not known closely: more seeds do it")
+        if not state.ended:
+            notes.append("the search for the GD line has not ended: it takes the runs it asks for")
+        return GdPoints(tuple(points), len(self.observations.runs), tuple(notes))
+
+    def _search(self, state: _State) -> Search:
+        yield from self._find_plateau(state)
+        if state.plateau is None:
+            state.ended = True
+            return
+        start = state.plateau[1]
+        for batch in self.batches:
+            start = yield from self._bracket(state, batch, start)
+        cells = self._cells(state)
+        done = 1
+        while state.brackets and done < self.most_seeds:
+            wanted = tuple(Trial(*cell, done) for cell in cells)
+            if done >= self.seeds and self.missing(wanted) and self._content(state):
+                break
+            yield wanted
+            done += 1
+        state.ended = True
+
+    def _find_plateau(self, state: _State) -> Search:
+        batch, x = self.batches[0], self.lr
+        for _ in range(STEPS):
+            low = x / STEP
+            yield (Trial(x, batch, 0), Trial(low, batch, 0))
+            upper, lower = (self.observations.log((lr, batch), 0) for lr in (x, low))
+            if math.isfinite(upper) and math.isnan(lower):
+                state.notes.append(
+                    f"no GD plateau at batch {batch} down to lr {x:g}, and at lr {low:g}: "
+                    f"{self._left_out([(low, batch)])}"
+                )
+                return
+            if (upper - lower) / math.log2(STEP) < FLAT:
+                state.plateau = (low, x)
+                return
+            x = low
+        tried = [(self.lr / STEP**k, batch) for k in range(STEPS + 1)]
+        reason = self._left_out(tried) or "the alignment still falls with lr"
+        state.notes.append(f"no GD plateau at batch {batch} down to lr {x:g}: {reason}")
+
+    def _bracket(
+        self, state: _State, batch: int, start: float
+    ) -> Generator[tuple[Trial, ...], None, float]:
+        """Learning rates around the line, a factor 4 apart and one between; where to start next."""
+        line = math.log2(self.factor)
+        low = yield from self._below(state, batch, start)
+        if low is None:
+            tried = [(trial.lr, batch) for trial in self.observations.runs if trial.batch == batch]
+            reason = self._left_out(tried) or "all are above it"
+            state.notes.append(f"no run below the GD line was found at batch {batch}: {reason}")
+            return start
+        rates = [low]
+        while self._rise(state, (rates[-1], batch)) < line + ABOVE and len(rates) <= STEPS:
+            for step in (STEP, STEP / 2):  # the smaller one where the larger is too much
+                yield (Trial(rates[-1] * step, batch, 0),)
+                if math.isfinite(self._rise(state, (rates[-1] * step, batch))):
+                    rates.append(rates[-1] * step)
+                    break
+            else:
+                break
+        rises = [self._rise(state, (x, batch)) for x in rates]
+        if rises[-1] < line:
+            reason = self._left_out((rates[-1] * step, batch) for step in (STEP, STEP / 2))
+            ends = f", and above it {reason}: there the line ends" if reason else ""
+            state.notes.append(
+                f"at batch {batch} the alignment is below {self.factor:g} times GD's up to lr "
+                f"{rates[-1]:g}{ends}"
+            )
+            return start
+        upper = next(i for i, rise in enumerate(rises) if rise >= line)
+        lower = max(i for i in range(upper) if rises[i] <= self._low_enough)
+        kept = rates[lower:]
+        if batch == self.batches[0]:
+            kept += state.plateau or ()  # run in any case, and so far down that noise stays within
+        if rates[upper] == STEP * rates[upper - 1]:
+            kept.append(rates[upper] / 2)
+            yield (Trial(rates[upper] / 2, batch, 0),)
+        state.brackets[batch] = tuple(sorted(set(kept)))
+        # The line rises with the batch, and runs far below it cost most.
+        return rates[upper]
+
+    def _below(
+        self, state: _State, batch: int, start: float
+    ) -> Generator[tuple[Trial, ...], None, float | None]:
+        """A learning rate below the line: down from `start`, or up if that is not fitted."""
+        x, step = start, 1 / STEP
+        for _ in range(STEPS):
+            yield (Trial(x, batch, 0),)
+            rise = self._rise(state, (x, batch))
+            if rise <= self._low_enough:
+                return x
+            if math.isnan(rise):
+                # On the way down lower ones are no better: they cost more.
+                if x < start:
+                    return None
+                step = STEP
+            elif step > 1:
+                return None
+            x *= step
+        return None
+
+    def _left_out(self, cells: Iterable[Cell]) -> str:
+        """Why runs of seed 0 in some cells are of no use."""
+        trials = [Trial(*cell, 0) for cell in cells]
+        runs = self.observations.runs
+        return left_out(runs[trial] for trial in dict.fromkeys(trials) if trial in runs)
+
+    @property
+    def _low_enough(self) -> float:
+        """Octaves over `m_gd` at which a run is below the line for sure."""
+        line = math.log2(self.factor)
+        return line - min(BELOW, line / 2)
+
+    def _cells(self, state: _State) -> list[Cell]:
+        plateau = [(lr, self.batches[0]) for lr in state.plateau or ()]
+        around = [(lr, b) for b, rates in state.brackets.items() for lr in rates]
+        return list(dict.fromkeys([*plateau, *around]))
+
+    def _plateau(self, state: _State, seed: int) -> tuple[float, float]:
+        """`log2 m_gd` of a seed from its two lowest runs, and what was taken off the lowest."""
+        assert state.plateau is not None
+        low, high = (self.observations.log((lr, self.batches[0]), seed) for lr in state.plateau)
+        ratio = min(2.0 ** (high - low), STEP / 2)  # noise must not turn m_gd negative
+        left = math.log2((STEP - 1) / (STEP - ratio))
+        return low - left, left
+
+    def _rise(self, state: _State, cell: Cell) -> float:
+        """`log2 m/m_gd` of seed 0."""
+        return self.observations.log(cell, 0) - self._plateau(state, 0)[0]
+
+    def _point(self, state: _State, batch: int) -> LinePoint | None:
+        """Where the mean over seeds of `log(m/m_gd)`, interpolated in `log lr`, meets the line."""
+        rates = np.array(state.brackets[batch])
+        seeds = self.observations.seeds(self._cells(state))
+        gd, left = np.array([self._plateau(state, seed) for seed in seeds]).T
+        rise = self.observations.table([(lr, batch) for lr in state.brackets[batch]], seeds) - gd
+        there = np.isfinite(rise)
+        rise = rise[:, there.any(axis=0)]
+        known = there.sum(axis=1) >= max(there.sum(axis=1).max(initial=0) / 2, 1)
+        if known.sum() < 2:
+            return None
+        x, line = np.log2(rates[known]), math.log2(self.factor)
+        rng = np.random.default_rng(0)
+        copies = seed_replicates(rise[known], rng, REPLICATES)
+        copies += np.nanmean(left) / 2 * rng.standard_normal((REPLICATES, 1))
+        place = float(crossing(x, seed_means(rise[known])[None], line)[0])
+        if not x[0] < place < x[-1]:
+            return None
+        found = interval(place, crossing(x, copies, line), self.level)
+        # Replicates that cross beyond the runs are put at their end: no bound is known there.
+        low = found.low if found.low > x[0] else math.nan
+        high = found.high if found.high < x[-1] else math.nan
+        return LinePoint(float(batch), 2.0**place, 2.0**low, 2.0**high)
+
+    def _narrow(self, point: LinePoint) -> bool:
+        return bool(point.high / point.low <= 4.0**self.tolerance)
+
+    def _content(self, state: _State) -> bool:
+        points = [self._point(state, batch) for batch in state.brackets]
+        return all(point is not None and self._narrow(point) for point in points)

@@ -1,0 +1,267 @@
+"""The user's question: which learner asks what, at which size, in what order.
+
+First `B*` at the smaller sizes, each telling the next where to look; then, at the largest size that
+fits into the budget, the regime, `B*`, and last the GD line, whose trainings are the longest.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from time import monotonic
+from typing import Any
+
+from sgdphase._diagnose.fitted.answer import FittedDiagnosis, Size
+from sgdphase._diagnose.fitted.boundary import Critical, CriticalBatch
+from sgdphase._diagnose.fitted.first_step import first_step_share
+from sgdphase._diagnose.fitted.gd_line import GdLine
+from sgdphase._diagnose.fitted.growth import growth
+from sgdphase._diagnose.fitted.limits import carried, limits, regime_at
+from sgdphase._diagnose.fitted.reasons import left_out, unusable
+from sgdphase._diagnose.fitted.schedule import Schedule
+from sgdphase._diagnose.fitted.slopes import Local, LocalSlopes
+from sgdphase._diagnose.learner import Learner
+from sgdphase._diagnose.runner import Runner
+from sgdphase._sweep import Run
+from sgdphase.diagram import LinePoint
+from sgdphase.stats import shown
+
+__all__ = ["Question"]
+
+# Over which the learning rate is divided where small batches are of no use.
+_ROWS = (1, 16, 256)
+# Of each point, if there are not more to begin with.
+_MOST_SEEDS = 12
+_REGIME, _LINE = "the regime of your training", "the GD line"
+
+
+@dataclass
+class _Measured:
+    """`B*` by size, the regime at the largest size that has one, and GD lines by size."""
+
+    sizes: list[Size]
+    measured_at: int
+    local: Local
+    lines: dict[int, tuple[LinePoint, ...]]
+
+
+@dataclass
+class Question:
+    """The user's point, the sizes that there are (all are looked at if they are `fixed`), and
+    what comes up on the way: sizes that were measured at, notes by what they are about and its
+    size, the noise scales, and whether the budget cut it short.
+    """
+
+    runner: Runner
+    lr: float
+    batch: int
+    seeds: int
+    ladder: tuple[int, ...]
+    fixed: bool
+    sizes: list[int] = field(default_factory=list)
+    notes: dict[tuple[str, int], tuple[str, ...]] = field(default_factory=dict)
+    noise_scale: dict[str, float] = field(default_factory=dict)
+    cut: bool = False
+
+    @property
+    def row(self) -> float:
+        """The power of 4 nearest to the learning rate: questions at others share its runs."""
+        return float(4.0 ** round(math.log(self.lr, 4)))
+
+    @property
+    def _schedule(self) -> Schedule:
+        return Schedule(
+            self.runner, lr=self.lr, batch=self.batch, ladder=self.ladder, fixed=self.fixed
+        )
+
+    @property
+    def _common(self) -> dict[str, Any]:
+        """What every learner is told of the trainings."""
+        return {
+            "smallest_batch": self.runner.user.smallest_batch,
+            "seeds": self.seeds,
+            "most_seeds": max(self.seeds, _MOST_SEEDS),
+        }
+
+    def answered(self, started: float) -> FittedDiagnosis:
+        """The answer, `started` at a time of `time.monotonic`."""
+        runner, user = self.runner, self.runner.user
+        full = user.train_size or self.ladder[-1]
+        measured = self._measured()
+        local, at = measured.local, measured.measured_at
+        known = {s.train_size: s.critical_batch for s in measured.sizes if s.critical_batch}
+        scaling = growth(measured.sizes, sorted({full, 10 * full} - known.keys()))
+        at_full = known.get(full) or (scaling.extrapolated[full] if scaling else None)
+        line = measured.lines.get(full, ())
+        if not line and measured.lines:
+            line = carried(measured.lines[max(measured.lines)], at_full)
+        expected, regimes = local.regime, local.between
+        if at < full:
+            expected = regime_at(
+                local.regime, lr=self.lr, batch=self.batch, critical=at_full, line=line
+            )
+            regimes = None
+        temperature, rate = limits(
+            regimes or (expected,),
+            lr=self.lr,
+            batch=self.batch,
+            train_size=full,
+            critical=at_full,
+            line=line,
+        )
+        runs = runner.used_runs()
+        named = local.regime not in ("unclear", "diverged", "missing") or local.between is not None
+        return FittedDiagnosis(
+            lr=self.lr,
+            batch=self.batch,
+            train_size=full,
+            measured_at=at,
+            regime=local.regime,
+            between=local.between,
+            confidence=local.confidence,
+            expected=expected,
+            slopes={"lr": local.lr, "batch": local.batch},
+            sizes=tuple(
+                replace(s, trainings=len(runner.used.get(s.train_size, ()))) for s in measured.sizes
+            ),
+            gd_line=measured.lines.get(at, ()),
+            constant_temperature=temperature,
+            constant_lr=rate,
+            scaling=scaling,
+            first_step_share=first_step_share(self._runs_here(at)),
+            noise_scale=self.noise_scale,
+            warnings=(*user.warnings, *_warnings(runs)),
+            unknown=self._unknown(at, grows=scaling is not None),
+            trainings=len(runs),
+            seconds=monotonic() - started,
+            reason="" if named else next(iter(self.notes.get((_REGIME, at), ())), ""),
+            settings=user.settings(),
+            runs=runs,
+        )
+
+    def _unknown(self, measured_at: int, *, grows: bool) -> tuple[str, ...]:
+        """What is not known, and why: of the regime and the GD line where they were measured."""
+        lines = [self._schedule.what_it_takes(self.sizes)] if self.cut else []
+        for (what, size), notes in self.notes.items():
+            if size >= measured_at or what not in (_REGIME, _LINE):
+                lines += [f"{what} at {size} points: {note}" for note in notes]
+        if not grows:
+            lines.append("how B* grows with the data: it takes B* at two train sizes")
+        return tuple(dict.fromkeys(lines))
+
+    def _measured(self) -> _Measured:
+        """At the sizes that were planned, and at larger ones while there is time.
+
+        The cheap sizes come first: whatever happens, they are known, and tell where to look.
+        """
+        self.sizes, further = self._schedule.sizes()
+        *smaller, largest = self.sizes
+        sizes: list[Size] = []
+        for size in smaller:
+            sizes.append(self._critical_batch(size, sizes))
+        local = self._local(largest)
+        self.noise_scale = self._noise_scale(largest)
+        sizes.append(self._critical_batch(largest, sizes))
+        measured = _Measured(sizes, largest, local, self._gd_line(sizes[-1]))
+        for size in further:
+            if reason := self._schedule.too_long(size, self.sizes[-1]):
+                self.notes[_REGIME, size] = (reason,)
+                break
+            self._further(measured, size)
+        return measured
+
+    def _further(self, measured: _Measured, size: int) -> None:
+        """`B*` at a larger size and the rest while there is time: all that it gives is added.
+
+        The regime at the smaller size stands where that at the larger one is not known.
+        """
+        self.sizes.append(size)
+        measured.sizes.append(self._critical_batch(size, measured.sizes))
+        local = self._local(size)
+        if local.regime != "unclear" or local.between is not None:
+            measured.local, measured.measured_at = local, size
+        measured.lines |= self._gd_line(measured.sizes[-1])
+
+    def _learn(self, learner: Learner, size: int, what: str) -> bool:
+        done = self.runner.learn(learner, size, what)
+        self.cut |= not done
+        return done
+
+    def _note(self, what: str, size: int, notes: Sequence[str], done: bool) -> None:
+        self.notes[what, size] = tuple(notes) if done else ("the budget was spent",)
+
+    def _local(self, size: int) -> Local:
+        learner = LocalSlopes(self.lr, self.batch, size, **self._common)
+        done = self._learn(learner, size, _REGIME)
+        local = learner.answer()
+        # Runs that are not fitted are a reason, whatever else the budget would have bought.
+        self._note(_REGIME, size, local.notes, done or local.regime in ("missing", "diverged"))
+        text: str = {"missing": "not fitted", "unclear": "not clear"}.get(
+            local.regime, local.regime
+        )
+        if local.between is not None:
+            text = f"between {' and '.join(local.between)}"
+        self.runner.report(f"your point at {size} points: {text}")
+        return local
+
+    def _critical_batch(self, size: int, smaller: Sequence[Size]) -> Size:
+        """`B*` at a size; that of the size below tells where to look."""
+        known = [s.critical_batch.value for s in smaller if s.critical_batch is not None]
+        answer, done = self._critical(size, known[-1] if known else None)
+        if answer.critical_batch is None:
+            self._note("B*", size, answer.notes, done)
+        else:
+            if not done:
+                self.notes["B* more closely", size] = ("the budget was spent",)
+            self.runner.report(f"B* at {size} points: {shown(answer.critical_batch)}")
+        return Size(size, answer.critical_batch, notes=answer.notes)
+
+    def _critical(self, size: int, guess: float | None) -> tuple[Critical, bool]:
+        """In the row of the user's learning rate, or in one below if that is too noisy."""
+        for lower in _ROWS:
+            learner = CriticalBatch(self.row / lower, size, guess=guess, **self._common)
+            done = self._learn(learner, size, f"B* at {size} points")
+            answer = learner.answer()
+            if not done or not answer.too_noisy:
+                break
+        return answer, done
+
+    def _gd_line(self, size: Size) -> dict[int, tuple[LinePoint, ...]]:
+        """Its points, if any, under the size."""
+        points, critical = size.train_size, size.critical_batch
+        if critical is None:
+            self.notes[_LINE, points] = ("it takes B* there",)
+            return {}
+        learner = GdLine(self.row, critical.value, points, **self._common)
+        done = self._learn(learner, points, _LINE)
+        answer = learner.answer()
+        self._note(_LINE, points, answer.notes, done)
+        return {points: answer.points} if answer.points else {}
+
+    def _runs_here(self, size: int) -> list[Run]:
+        """Of this question, at the user's point."""
+        here = (self.lr, self.batch)
+        return [
+            self.runner.runs[size][trial]
+            for trial in sorted(self.runner.used.get(size, ()))
+            if (trial.lr, trial.batch) == here
+        ]
+
+    def _noise_scale(self, size: int) -> dict[str, float]:
+        if self.runner.user.train_size is None or self.runner.is_over:
+            return {}
+        from sgdphase.own.fitted import noise_scales
+
+        batch = min(self.batch, size)
+        training = self.runner.user.training(lr=self.lr, batch=batch, seed=0, train_size=size)
+        return noise_scales(training)
+
+
+def _warnings(runs: Sequence[Run]) -> list[str]:
+    """Of runs that are of no use, unless they only diverged: that is how far a search goes."""
+    reasons = {unusable(run.outcome) for run in runs}
+    if reasons <= {"", "diverged"}:
+        return []
+    waited = [run.seconds for run in runs if unusable(run.outcome) == "given up"]
+    return [f"left out: {left_out((run.outcome for run in runs), waited)}"]

@@ -1,0 +1,126 @@
+"""How long the trainings of a question take, and so at which sizes the budget lets it be asked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sgdphase._diagnose.fitted.sizes import (
+    chosen,
+    growth_factor,
+    missing_trainings,
+    seconds_for_one,
+    total_seconds,
+)
+from sgdphase._diagnose.learner import Trial
+from sgdphase._diagnose.observations import Search, Searcher
+from sgdphase._diagnose.runner import Runner
+from sgdphase._sweep.progress import duration
+
+__all__ = ["Schedule"]
+
+# Of the budget, for what is planned: some trainings take longer than the first one.
+_PLANNED = 0.7
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """For the user's point; the ladder of sizes is climbed as a whole if it is `fixed`."""
+
+    runner: Runner
+    lr: float
+    batch: int
+    ladder: tuple[int, ...]
+    fixed: bool
+
+    def sizes(self) -> tuple[list[int], list[int]]:
+        """Those to measure at, and larger ones for when time is left.
+
+        Two trainings at the smallest size tell how long they take.
+        """
+        runner, foot = self.runner, self.ladder[0]
+        # One after the other: the first that a worker runs also loads the data.
+        for seed in (0, 1):
+            once = _Once(Trial(self.lr, min(self.batch, foot), seed))
+            runner.learn(once, foot, "the first trainings")
+        took = self._seconds(foot)
+        sizes = list(self.ladder) if self.fixed else self._affordable(took)
+        if took is not None:
+            total = total_seconds(sizes, foot, took) / runner.workers.parallel
+            runner.report(
+                f"one training at {foot} points took {duration(took)}; to measure at "
+                f"{', '.join(map(str, sizes))} points takes about {duration(total)}, "
+                "less what the store has"
+            )
+        return sizes, [size for size in self.ladder if size > sizes[-1]]
+
+    def too_long(self, size: int, after: int) -> str:
+        """Why `B*` at a further size does not fit, by trainings at one before; "" if it does."""
+        took, left = self._seconds(after), self.runner.left
+        if took is None or left <= 0:
+            return "the budget was spent"
+        total = seconds_for_one(size, after, took) / self.runner.workers.parallel
+        if total <= left:
+            return ""
+        return (
+            f"B* there takes about {duration(total)}, and {duration(left)} of the budget was left"
+        )
+
+    def what_it_takes(self, sizes: Sequence[int]) -> str:
+        """How much longer the whole would take, by what trainings took so far.
+
+        The same command goes on from here if the store is kept and a single training leaves time
+        for others: not if none ended now, or if one that was under way had most of the budget.
+        """
+        runner = self.runner
+        if not runner.used_runs():
+            return "not one training ended within the budget: it takes a larger one"
+        left, each, before = 0.0, 0.0, sizes[0]
+        for size in sizes:
+            took = [run.seconds for run in runner.runs.get(size, {}).values()]
+            each = float(np.mean(took)) if took else each * growth_factor(size, before)
+            used = len(runner.used.get(size, ()))
+            left += each * missing_trainings(used, last=size == sizes[-1])
+            before = size
+        rest = duration(left / runner.workers.parallel)
+        text = f"the budget was spent; the rest takes about {rest}"
+        if not runner.has_room:
+            return f"{text}, and a single training may take all of it: it takes a larger one"
+        return f"{text}, and the same command goes on from here" if runner.goes_on else text
+
+    def _affordable(self, took: float | None) -> list[int]:
+        runner = self.runner
+        available = _PLANNED * max(runner.left, 0.0) * runner.workers.parallel
+        sizes = chosen(self.ladder, self.batch, took or runner.left, available)
+        # What the store has costs nothing: where the regime was asked before, it is again.
+        have = [n for n, size in enumerate(self.ladder) if self._was_asked(size)]
+        if have and self.ladder[have[-1]] > sizes[-1]:
+            return list(self.ladder[max(have[-1] - 3, 0) : have[-1] + 1])
+        return sizes
+
+    def _was_asked(self, size: int) -> bool:
+        """Whether the store has the regime at the user's point and a size."""
+        known = self.runner.runs.get(size, {})
+        places = [(self.lr, self.batch), (2 * self.lr, self.batch), (self.lr / 2, self.batch)]
+        return all(Trial(*place, seed) in known for place in places for seed in range(2))
+
+    def _seconds(self, size: int) -> float | None:
+        """What a training at the user's point takes, without the one that loaded the data."""
+        place = (self.lr, min(self.batch, size))
+        known = self.runner.runs.get(size, {})
+        took = sorted(
+            run.seconds for trial, run in known.items() if (trial.lr, trial.batch) == place
+        )
+        return float(np.mean(took[:-1] or took)) if took else None
+
+
+@dataclass
+class _Once(Searcher):
+    """Wants one run."""
+
+    trial: Trial
+
+    def search(self) -> Search:
+        yield (self.trial,)

@@ -1,0 +1,198 @@
+"""The answer as text: which training it speaks of, then numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from sgdphase._diagnose.fitted.answer import FittedDiagnosis, Limit
+from sgdphase.diagram import TARGETS, Regime
+from sgdphase.diagram._regimes import REACH
+from sgdphase.stats import digits, shown
+
+__all__ = ["answer_lines"]
+
+_MEANS: dict[Regime, str] = {
+    "noise-dominated": "what is learnt depends on lr/batch",
+    "first-step-dominated": "what is learnt depends on lr, not on the batch",
+    "GD": "what is learnt depends neither on lr nor on the batch",
+}
+# Slopes between those of two regimes are those of a crossover, or of a law less steep.
+_BETWEEN: dict[frozenset[Regime], str] = {
+    frozenset({"noise-dominated", "GD"}): (
+        "what is learnt depends on lr/batch, but less than in proportion"
+    ),
+    frozenset({"first-step-dominated", "GD"}): (
+        "what is learnt depends on lr, but less than in proportion, and not on the batch"
+    ),
+    frozenset({"noise-dominated", "first-step-dominated"}): (
+        "what is learnt depends on lr, and on the batch, but less than in proportion"
+    ),
+}
+_NOISE = {"start": "at the start", "epoch": "after one epoch"}
+
+
+def answer_lines(diagnosis: FittedDiagnosis) -> list[str]:
+    """The plain answer: which training, the regime, boundaries, limits, `B*` and how it grows.
+
+    A line that begins with a space belongs to the one above it.
+    """
+    return [
+        _training(diagnosis),
+        *_regime(diagnosis),
+        *_boundaries(diagnosis),
+        *_limits(diagnosis),
+        *_critical(diagnosis),
+        *_also_measured(diagnosis),
+    ]
+
+
+def _training(d: FittedDiagnosis) -> str:
+    """What the numbers are about, and what they are not."""
+    part = "" if d.measured_at == d.train_size else f" of {d.train_size}"
+    points = f"{d.measured_at}{part} points"
+    if "loss" not in d.settings:
+        return (
+            f"Trained by train() of {d.settings.get('code', 'the user')}, which is to end when "
+            f"every point is fitted, not after a number of epochs: {points}"
+        )
+    loss, margin = d.settings["loss"], _power(d.settings["margin"])
+    return (
+        f"Trained until every point is fitted ({loss} loss, margin {margin}, predictor f - f0), "
+        f"not for a number of epochs: {points}"
+    )
+
+
+def _power(value: float) -> str:
+    """Powers of two below 1 as such.
+
+    >>> _power(2.0**-10), _power(1.0), _power(0.3)
+    ('2^-10', '1', '0.3')
+    """
+    mantissa, exponent = math.frexp(value)
+    return f"2^{exponent - 1}" if mantissa == 0.5 and value < 1 else f"{value:g}"
+
+
+def _regime(d: FittedDiagnosis) -> Iterator[str]:
+    sure = "" if d.confidence is None else f" (confidence {d.confidence:.2f})"
+    if d.regime in _MEANS:
+        border = _is_near_border(d)
+        said = f"{d.regime}{', near its border' if border else ''}{sure}"
+        means = f"mostly, {_MEANS[d.regime]}" if border else _MEANS[d.regime]
+    elif d.between is not None:
+        said = f"between {d.between[0]} and {d.between[1]}"
+        means = _BETWEEN[frozenset(d.between)]
+    else:
+        said, means = "cannot tell", d.reason
+    part = "" if d.measured_at == d.train_size else f" of {d.train_size}"
+    yield f"Regime: {said}, at lr {d.lr:g}, batch {d.batch}, {d.measured_at}{part} points"
+    if means:
+        yield f"  {means}"
+    slopes = [f"{shown(s)} in {name}" for name, s in d.slopes.items() if s is not None]
+    if slopes:
+        yield f"  slopes of log alignment: {', '.join(slopes)}"
+    yield from _by_doubling(d)
+    if part:
+        expected = d.expected if d.expected in _MEANS else "cannot tell"
+        yield f"  at all {d.train_size} points, by how B* grows: {expected}"
+
+
+def _is_near_border(d: FittedDiagnosis) -> bool:
+    """Slopes more than half way from the regime's own to where it ends."""
+    slopes = [
+        0.0 if slope is None else slope.value for slope in (d.slopes["lr"], d.slopes["batch"])
+    ]
+    return math.dist(slopes, TARGETS[d.regime]) > REACH / 2
+
+
+def _by_doubling(d: FittedDiagnosis) -> Iterator[str]:
+    """What a doubling of the batch does, by the slopes."""
+    lr, batch = d.slopes.get("lr"), d.slopes.get("batch")
+    if lr is None or batch is None:
+        return
+    # Adding 0 makes 0 of -0.
+    at_lr = round(2.0**batch.value - 1, 2) + 0.0
+    at_temperature = round(2.0 ** (lr.value + batch.value) - 1, 2) + 0.0
+    yield (
+        f"  twice the batch changes the alignment by {at_lr:+.0%} at constant lr, by "
+        f"{at_temperature:+.0%} at constant lr/batch"
+    )
+
+
+def _boundaries(d: FittedDiagnosis) -> Iterator[str]:
+    critical = next((s.critical_batch for s in d.sizes if s.train_size == d.measured_at), None)
+    if critical is None:
+        return
+    yield f"Boundaries at {d.measured_at} points"
+    away = _doublings(critical.value / d.batch, "the batch")
+    yield f"  B* = {shown(critical)}, {away} from yours"
+    line = d.gd_line_at(d.batch)
+    if line is not None:
+        yield f"  GD line at your batch: lr {line:.3g}, {_doublings(line / d.lr, 'lr')} from yours"
+
+
+def _limits(d: FittedDiagnosis) -> Iterator[str]:
+    yield f"Largest batch that learns the same, at {d.train_size} points"
+    limit = d.constant_temperature
+    with_lr = ""
+    if limit.kind == "up to" and limit.batch is not None:
+        with_lr = f", there with lr {digits(d.lr * limit.batch.value / d.batch)}"
+    yield f"  at constant lr/batch: {_limit(limit)}{with_lr}"
+    yield f"  at constant lr: {_limit(d.constant_lr)}"
+
+
+def _critical(d: FittedDiagnosis) -> Iterator[str]:
+    known = [size for size in d.sizes if size.critical_batch is not None]
+    if known:
+        yield "B* and the data"
+    for size in known:
+        yield f"  {shown(size.critical_batch)} at {size.train_size} points, measured"
+    if d.scaling is None:
+        return
+    measured = {size.train_size for size in known}
+    for points, value in d.scaling.extrapolated.items():
+        if points not in measured:
+            yield f"  {shown(value)} at {points} points, extrapolated"
+    yield (
+        f"  B* grows as points^{shown(d.scaling.exponent)}, as in the paper's model at chi = "
+        f"{shown(d.scaling.chi)}"
+    )
+
+
+def _also_measured(d: FittedDiagnosis) -> Iterator[str]:
+    noise = {name: value for name, value in d.noise_scale.items() if math.isfinite(value)}
+    share = d.first_step_share
+    if share is None and not noise:
+        return
+    yield "Also measured"
+    if share is not None:
+        bound = d.first_step_bound
+        bounds = "it may be none, and bounds nothing"
+        if bound is not None:
+            bounds = f"by it alone B* is at most about {shown(bound)}"
+        yield f"  first step's share of the final alignment: {shown(share)}; {bounds}"
+    if noise:
+        each = [f"{value:.3g} {_NOISE.get(name, name)}" for name, value in noise.items()]
+        yield f"  gradient noise scale: {', '.join(each)}; another question, it need not agree"
+
+
+def _limit(limit: Limit) -> str:
+    match limit.kind:
+        case "any":
+            return "any, up to the whole set"
+        case "none":
+            return "the present one; every raise changes what is learnt"
+        case "up to" if limit.batch is not None:
+            return shown(limit.batch)
+        case _:
+            return "cannot tell"
+
+
+def _doublings(ratio: float, what: str) -> str:
+    """How far, and which way.
+
+    >>> _doublings(8, "the batch"), _doublings(0.5, "lr")
+    ('3.0 doublings of the batch', '1.0 halvings of lr')
+    """
+    steps = math.log2(ratio)
+    return f"{abs(steps):.1f} {'doublings' if steps >= 0 else 'halvings'} of {what}"

@@ -1,0 +1,366 @@
+"""For each batch: which learning rate learns the same, and from which batch on is there none?
+
+The user's training is timed first, at its own batch and at a large one, and the effort that fits
+the budget follows. Then its own runs, the rows by rising batch, and what tells the regime; while
+the budget lasts, more seeds where a verdict is open, and larger batches.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from time import monotonic
+
+from sgdphase._diagnose.answer import Diagnosis
+from sgdphase._diagnose.batch_search import (
+    STEP,
+    Neighbours,
+    Point,
+    Reference,
+    Refinement,
+    RowSearch,
+    training_runs,
+)
+from sgdphase._diagnose.cost import (
+    EFFORTS,
+    Effort,
+    TrainingTime,
+    affordable,
+    table_seconds,
+    trainings_of,
+)
+from sgdphase._diagnose.learner import Trial
+from sgdphase._diagnose.metrics import deciding_metric
+from sgdphase._diagnose.observations import Search, Searcher
+from sgdphase._diagnose.runner import Runner
+from sgdphase._diagnose.text import listed, row_cells, warnings_of
+from sgdphase._diagnose.unknown import (
+    named,
+    no_stable_lr,
+    nothing_learnt,
+    open_regime,
+    open_verdicts,
+    own_failures,
+)
+from sgdphase._records import Outcome
+from sgdphase._sweep.progress import duration
+from sgdphase.diagram._batch_table import Equivalent, equivalents
+from sgdphase.diagram._comparison import Comparison
+from sgdphase.diagram._four_regimes import TrainingRegime, neighbour_slopes, training_regime
+from sgdphase.diagram._training_runs import Setting, went_up
+
+__all__ = ["BatchQuestion"]
+
+REACH = 16  # of the first table: up to so many times the user's batch
+FURTHEST = 1024  # of all that follows
+_PLANNED = 0.85  # of the budget, for the first table
+_MINUTE = 60.0
+_EVERY = "every factor of two, with five seeds or more"
+
+
+@dataclass
+class BatchQuestion:
+    """The user's point, the other batches (None: by factors of two), and what came of them.
+
+    `largest` is the number of training points, or None where it is not known.
+    """
+
+    runner: Runner
+    point: Point
+    size: int
+    largest: int | None
+    metric: str | None = None
+    maximize: bool | None = None
+    batches: tuple[int, ...] | None = None
+    seeds: int | None = None
+    estimated: float | None = None
+    table_seconds: float | None = None
+    enough: float | None = None  # seconds that the whole table takes, if there are fewer
+    done: list[int] = field(default_factory=list)
+    before: dict[int, int] = field(default_factory=dict)  # rates of a batch that the store had
+    unknown: list[str] = field(default_factory=list)
+
+    def answered(self, started: float) -> Diagnosis:
+        self.runner.use_all(self.size)
+        time = self._timed()
+        if time is not None:
+            effort, wanted = self._planned(time, started)
+            self.point = replace(self.point, seeds=effort.seeds, scouts=effort.scouts)
+            complete = self._learn(Reference(self.point), "your own training")
+            if any(own_failures(self.point.setting, self._outcomes())):
+                return self._diagnosis(started)
+            complete = complete and self._rows(wanted)
+            complete = complete and self._learn(
+                Neighbours(self.point, self.largest or 2 * self.point.batch), "the regime"
+            )
+            if complete:
+                self.table_seconds = monotonic() - started
+                self._go_on()
+            else:
+                self.unknown.append(self._left_out(wanted, time))
+        return self._diagnosis(started)
+
+    # Before it starts
+
+    def _timed(self) -> TrainingTime | None:
+        """From two trainings, after one in each worker that also loads the data; None if it is
+        over, or if the user's own training diverges.
+        """
+        runner, point = self.runner, self.point
+        runner.report("training yours once, to see how long it takes")
+        first = tuple(Trial(point.lr, point.batch, seed, point.epochs) for seed in (0, 1))
+        if not self._learn(_Some(first), "your own training"):
+            count = sum(trial in self.runner.used[self.size] for trial in first)
+            self.unknown.append(
+                f"everything: {count} of 2 first trainings ended; it takes a larger budget"
+            )
+            return None
+        outcomes = [runner.runs[self.size][trial].outcome for trial in first]
+        ended = [
+            outcome
+            for outcome in outcomes
+            if outcome.status == "finished" and not went_up(outcome.observables)
+        ]
+        if len(ended) < len(outcomes):
+            return None
+        name, maximize = deciding_metric(ended[0].observables, self.metric, self.maximize)
+        self.point = replace(point, metric=name, maximize=maximize)
+        large = max(self._wanted(EFFORTS[0]), default=point.batch)
+        index = round(point.exponent * math.log(large / point.batch) / STEP)
+        second = (
+            Trial(point.lr, point.batch, 2, point.epochs),
+            Trial(point.rate(index), large, 0, point.epochs),
+        )
+        if not self._learn(_Some(second), "your own training"):
+            return TrainingTime(runner.runs[self.size][first[0]].seconds, 0.0)
+        here, there = (runner.runs[self.size][trial] for trial in second)
+        if there.outcome.status != "finished":
+            return TrainingTime(here.seconds, 0.0)
+        return TrainingTime.of(point.batch, here.seconds, large, there.seconds)
+
+    def _planned(self, time: TrainingTime, started: float) -> tuple[Effort, list[int]]:
+        """The effort that fits, and the batches of its rows; said before the work starts."""
+        runner, point = self.runner, self.point
+        parallel = runner.workers.parallel
+        # Workers that would wait for the last seeds train some more of them instead.
+        efforts = tuple(
+            replace(e, seeds=_rounded(e.seeds, parallel), scouts=_rounded(e.scouts, parallel))
+            for e in EFFORTS
+        )
+        if self.seeds is not None:
+            efforts = tuple(
+                replace(e, seeds=self.seeds, scouts=min(e.scouts, self.seeds)) for e in EFFORTS
+            )
+        rows = [self._wanted(effort) for effort in efforts]
+        budget = _PLANNED * max(runner.left, 0.0)
+        effort, seconds, fits = affordable(point.batch, rows, time, parallel, budget, efforts)
+        wanted = self._wanted(effort)
+        here, row = trainings_of(effort)
+        self.estimated = monotonic() - started + seconds
+        count = round(here + row * len(wanted))
+        said = (
+            f"one training takes {_short(time(point.batch))}; to compare with batch "
+            f"{listed(wanted)} takes about {count} trainings and {duration(seconds)}, less what "
+            "the store has; then open verdicts and larger batches, while the budget lasts"
+        )
+        if not fits:
+            part = max(runner.left, 0.0) / max(seconds, 1e-9)
+            said += f"; the budget suffices for about {part:.0%} of that"
+        if effort != efforts[0]:
+            best = affordable(point.batch, rows[:1], time, parallel, math.inf, efforts[:1])
+            self.enough = best[1] / _PLANNED + monotonic() - started
+            said += f"; a budget of {duration(self.enough)} would have {_EVERY}"
+        runner.report(said)
+        return effort, wanted
+
+    def _wanted(self, effort: Effort) -> list[int]:
+        """The other batches of the first table."""
+        mine = self.point.batch
+        if self.batches is not None:
+            return sorted(set(self.batches) - {mine}, key=lambda b: abs(math.log(b / mine)))
+        limit = REACH * mine if self.largest is None else min(REACH * mine, self.largest)
+        found, batch = [], mine * effort.factor
+        while batch <= limit:
+            found.append(batch)
+            batch *= effort.factor
+        return found
+
+    # Runs
+
+    def _learn(self, learner: Searcher, doing: str) -> bool:
+        return self.runner.learn(learner, self.size, doing)
+
+    def _rows(self, wanted: list[int]) -> bool:
+        """Row after row; no further than two that have no lr. False if the budget was spent."""
+        missing = 0
+        for batch in wanted:
+            if not self._row(batch):
+                return False
+            row = self._row_of(batch)
+            missing = missing + 1 if row is not None and row.exists is False else 0
+            if missing == 2 and self.batches is None:
+                break
+        return True
+
+    def _row(self, batch: int) -> bool:
+        complete = self._search(batch)
+        if complete:
+            self.done.append(batch)
+            row, answer = self._row_of(batch), self._diagnosis(monotonic())
+            if row is None:
+                self.unknown.append(no_stable_lr(batch, self._outcomes()))
+            else:
+                texts = (text for text in row_cells(answer, row)[1:] if text)
+                self.runner.report(f"batch {batch}: {', '.join(texts)}")
+        return complete
+
+    def _search(self, batch: int) -> bool:
+        place = (batch, self.point.epochs)
+        tried = {t.lr for t in self._outcomes() if (t.batch, t.epochs) == place}
+        before = self.before.setdefault(batch, len(tried))
+        return self._learn(RowSearch(self.point, batch, before), f"batch {batch}")
+
+    def _go_on(self) -> None:
+        """While the budget lasts: seeds where a verdict is open, and larger batches."""
+        while self._refined():
+            batch = self._further()
+            if batch is None or not self._row(batch):
+                return
+
+    def _refined(self) -> bool:
+        """More seeds until no verdict is open that they may close; False if the budget was spent.
+
+        With more seeds a match may turn out worse, and its row be searched on.
+        """
+        while True:
+            known = len(self._outcomes())
+            if not self._learn(Refinement(self.point, tuple(self.done)), "open verdicts"):
+                return False
+            if not all(self._search(batch) for batch in self.done):
+                return False
+            if len(self._outcomes()) == known:
+                return True
+
+    def _further(self) -> int | None:
+        """A batch that was left out below the largest, or twice that.
+
+        None if the last two have no lr that learns the same.
+        """
+        if self.batches is not None or not self.done:
+            return None
+        top = max(self.done)
+        left_out = [batch for batch in self._wanted(EFFORTS[0]) if batch not in self.done]
+        if left_out and left_out[0] < top:
+            return left_out[0]
+        if self.largest is None:
+            return None  # nobody knows where the points end
+        limit = min(FURTHEST * self.point.batch, self.largest)
+        last = [self._row_of(batch) for batch in sorted(self.done)[-2:]]
+        ended = len(last) == 2 and all(row is not None and row.exists is False for row in last)
+        return None if ended or 2 * top > limit else 2 * top
+
+    def _row_of(self, batch: int) -> Equivalent | None:
+        table = self._diagnosis(monotonic()).table
+        return next((row for row in table.rows if row.batch == batch), None) if table else None
+
+    # The answer
+
+    def _outcomes(self) -> dict[Trial, Outcome]:
+        used = self.runner.used.get(self.size, set())
+        return {trial: self.runner.runs[self.size][trial].outcome for trial in used}
+
+    def _diagnosis(self, started: float) -> Diagnosis:
+        point, user = self.point, self.runner.user
+        runs = list(training_runs(self._outcomes()))
+        table = None
+        if point.metric:
+            table = equivalents(
+                runs, lr=point.lr, batch=point.batch, epochs=point.epochs, metric=point.metric,
+                maximize=point.maximize, batches=self.done,
+            )  # fmt: skip
+        found = Diagnosis(
+            lr=point.lr,
+            batch=point.batch,
+            epochs=point.epochs,
+            train_size=self.largest,
+            metric=point.metric,
+            table=table,
+            regime=self._regime(),
+            warnings=tuple(user.warnings),
+            unknown=(
+                *own_failures(point.setting, self._outcomes()),
+                *self.unknown,
+                *self._between(),
+            ),
+            seconds=monotonic() - started,
+            settings=user.settings(),
+            estimated_seconds=self.estimated,
+            table_seconds=self.table_seconds,
+            runs=self.runner.used_runs(),
+        )
+        return replace(
+            found,
+            warnings=(*found.warnings, *warnings_of(found), *nothing_learnt(found, user)),
+            unknown=(*found.unknown, *open_verdicts(found), *open_regime(found)),
+        )
+
+    def _regime(self) -> TrainingRegime:
+        point = self.point
+        compared = Comparison(
+            training_runs(self._outcomes()), point.setting, metric=point.metric,
+            maximize=point.maximize,
+        )  # fmt: skip
+        others = [s for s in compared.settings if s.lr == point.lr and s not in compared.unstable]
+        larger = [s for s in others if s.epochs == point.epochs and s.batch > point.batch]
+        epochs = [s for s in others if s.batch == point.batch and s.epochs != point.epochs]
+        epochs.sort(key=lambda s: abs(math.log(s.epochs / point.epochs)))
+        if not larger:
+            return TrainingRegime(None, None, None, why="it takes runs at a larger batch")
+        lower = Setting(point.rate(-2), point.batch, point.epochs)
+        slopes = neighbour_slopes(
+            compared, lower=lower, larger=larger[0], other=epochs[0] if epochs else None
+        )
+        return training_regime(slopes)
+
+    def _between(self) -> Iterator[str]:
+        """Batches of the whole table that a smaller effort passed over."""
+        top = max(self.done, default=0)
+        rest = [b for b in self._wanted(EFFORTS[0]) if b not in self.done and b < top]
+        if rest and self.enough is not None:
+            yield f"{named(rest)}: a budget of {duration(self.enough)} would have {_EVERY}"
+
+    def _left_out(self, wanted: list[int], time: TrainingTime) -> str:
+        """What the budget did not suffice for."""
+        parallel = max(self.runner.workers.parallel, 1)
+        effort = Effort(1, self.point.seeds, self.point.scouts)
+        whole = table_seconds(effort, self.point.batch, wanted, time, parallel)
+        spent = sum(run.seconds for run in self.runner.used_runs()) / parallel
+        more = duration(max(whole - spent, 0.2 * whole, 1.0))
+        again = "; the same command goes on from here" if self.runner.goes_on else ""
+        what = named([b for b in wanted if b not in self.done]) or "the regime"
+        return f"{what}: the budget was spent; it takes about {more} more{again}"
+
+
+@dataclass
+class _Some(Searcher):
+    """Wants some runs, and no more."""
+
+    wanted: tuple[Trial, ...]
+
+    def search(self) -> Search:
+        yield self.wanted
+
+
+def _rounded(seeds: int, parallel: int) -> int:
+    """Up to a multiple of the trainings that run at a time, if these are few.
+
+    >>> _rounded(5, 2), _rounded(3, 4), _rounded(5, 64)
+    (6, 4, 5)
+    """
+    up = -(-seeds // max(parallel, 1)) * max(parallel, 1)
+    return up if up <= seeds + 2 else seeds
+
+
+def _short(seconds: float) -> str:
+    return f"{seconds:.2g} s" if seconds < _MINUTE else duration(seconds)

@@ -1,0 +1,304 @@
+"""`diagnose`: from what the user brings to the answer."""
+
+from __future__ import annotations
+
+import math
+import re
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+from sgdphase._diagnose.answer import Diagnosis
+from sgdphase._diagnose.batch_search import Point
+from sgdphase._diagnose.fitted.answer import FittedDiagnosis
+from sgdphase._diagnose.fitted.question import Question
+from sgdphase._diagnose.fitted.sizes import given, ladder
+from sgdphase._diagnose.question import BatchQuestion
+from sgdphase._diagnose.runner import Runner
+from sgdphase._sweep import Store, Workers
+from sgdphase._sweep.workers import Kept, workers_of
+from sgdphase.errors import InputError, require
+from sgdphase.own import Own, UserTraining, forget, user_training
+from sgdphase.own.function import UNKNOWN_SIZE
+
+__all__ = ["diagnose", "diagnose_until_fitted"]
+
+_UNITS = {"": 1.0, "s": 1.0, "sec": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
+# A first guess of lr ~ batch^exponent: by its square root the step of an adaptive optimizer grows.
+_EXPONENTS = {"sgd": 1.0, "adamw": 0.5}
+
+Say = Callable[[str], None]
+
+
+def _to_stderr(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
+
+
+def diagnose(
+    model: Any = None,
+    data: Any = None,
+    *,
+    lr: float,
+    batch: int,
+    epochs: int,
+    train: Callable[..., Any] | None = None,
+    test_data: Any = None,
+    augment: Callable[..., Any] | None = None,
+    loss: str | None = None,
+    optimizer: str | None = None,
+    momentum: float | None = None,
+    betas: tuple[float, float] | None = None,
+    weight_decay: float | None = None,
+    schedule: str | None = None,
+    warmup: float | None = None,
+    metric: str | None = None,
+    maximize: bool | None = None,
+    batches: Sequence[int] | None = None,
+    train_size: int | None = None,
+    budget: float | str = "10m",
+    seeds: int | None = None,
+    workers: int | Callable[[], Workers] | None = None,
+    store: Store | str | Path | None = None,
+    say: Say = _to_stderr,
+) -> Diagnosis:
+    """Which learning rate goes with another batch, for the training that you really run.
+
+    Trains the model at other batches and learning rates, with several seeds, and gives for each
+    batch the learning rate that learns the same, with its metrics, and the batch from which on
+    there is none.
+
+    Parameters
+    ----------
+    model, data
+        A function that makes a fresh `torch.nn.Module`, and one that gives `x, y` (or a Dataset);
+        or, as `model`, the path of a file that has both, or `train`.
+    lr, batch, epochs
+        Your learning rate, batch and number of epochs.
+    train
+        For any other framework: `train(lr, batch, epochs, seed)` that returns a dict of metrics.
+    test_data, augment
+        Functions that give test data (by default a fifth of the data is held out for each seed),
+        and that change a batch of inputs in training.
+    loss, optimizer, momentum, betas, weight_decay, schedule, warmup
+        Your training: loss `cross-entropy`, `hinge` or `mse` (by default what fits the labels);
+        optimizer `sgd` or `adamw`; schedule `constant`, `cosine` or `linear`; `warmup` is a
+        fraction of the training.
+    metric, maximize
+        What decides whether two trainings are the same, by default the test error (mean squared
+        error in a regression), and whether more of it is better.
+    batches
+        The other batches; by default from yours on by factors of two.
+    train_size
+        Training points of a `train` function, if they are to limit the batch.
+    budget
+        A time such as `"10m"`, or a number of seconds.
+    seeds
+        Of each setting; by default 5, fewer if the budget is short, more where a verdict is open.
+    workers
+        Processes for a file (by default one per core), or a function that makes workers.
+        Functions run in this process, where a training is not cut short at the end of the budget.
+    store
+        The file that keeps the runs; what it has is not run again. By default none is kept.
+    say
+        Takes lines of progress; by default they go to standard error.
+
+    Examples
+    --------
+    >>> def train(lr, batch, epochs, seed):
+    ...     progress = lr * epochs / batch
+    ...     return {"test_error": 0.05 + 0.1 / (1 + progress), "train_loss": 1 / (1 + progress)}
+    >>> found = diagnose(train=train, lr=0.1, batch=8, epochs=40, batches=[16], seeds=2,
+    ...                  say=lambda line: None)
+    >>> found.equivalents[0].lr.value, found.equivalents[0].verdict
+    (0.2, 'the same')
+    """
+    started = monotonic()
+    _check(lr, batch, seeds)
+    require("epochs", epochs, lambda n: n >= 1 and n == int(n), "an integer of at least 1")
+    seconds = seconds_of(budget)
+    user = _loaded(
+        model, data, test_data=test_data, augment=augment, train=train, say=say, seconds=seconds,
+        loss=loss, optimizer=optimizer, momentum=momentum, weight_decay=weight_decay,
+        schedule=schedule, warmup=warmup, beta1=None if betas is None else betas[0],
+        beta2=None if betas is None else betas[1],
+    )  # fmt: skip
+    if user.train_size is not None and train_size is not None:
+        raise InputError(f"train size = {train_size}: data() has {user.train_size} training points")
+    largest = user.train_size or train_size
+    others = None if batches is None else tuple(map(int, batches))
+    if others is not None and set(others) <= {batch}:
+        raise InputError(f"batches = {list(others)}: must name another batch than yours, {batch}")
+    _check_batches((int(batch), *(others or ())), smallest=user.smallest_batch, largest=largest)
+    exponent = _EXPONENTS.get(user.options.get("optimizer", ""), 1.0)
+    point = Point(
+        float(lr), int(batch), int(epochs), metric or "", exponent=exponent,
+        most_seeds=max(40, seeds or 0),
+    )  # fmt: skip
+    with _runner(user, workers, store, started + seconds, say) as runner:
+        return BatchQuestion(
+            runner, point, largest or UNKNOWN_SIZE, largest, metric=metric, maximize=maximize,
+            batches=others, seeds=seeds,
+        ).answered(started)  # fmt: skip
+
+
+def diagnose_until_fitted(
+    model: Any = None,
+    data: Any = None,
+    *,
+    lr: float,
+    batch: int,
+    train: Callable[..., Any] | None = None,
+    test_data: Any = None,
+    loss: str | None = None,
+    momentum: float | None = None,
+    weight_decay: float | None = None,
+    margin: float | None = None,
+    sampler: str | None = None,
+    train_sizes: Sequence[int] | None = None,
+    budget: float | str = "10m",
+    seeds: int = 3,
+    workers: int | Callable[[], Workers] | None = None,
+    store: Store | str | Path | None = None,
+    say: Say = _to_stderr,
+) -> FittedDiagnosis:
+    """The paper's question: the regime of trainings that go on until every point is fitted.
+
+    The regime at `lr` and `batch`, the critical batch `B*` at several train sizes and how it grows
+    with them, and the line of gradient descent.
+
+    Parameters
+    ----------
+    model, data, test_data, budget, workers, store, say
+        As in `diagnose`.
+    train
+        For any other framework: `train(lr, batch, train_size, seed)` that returns the alignment.
+    loss
+        `hinge` (by default; it ends at exactly zero) or `cross-entropy`.
+    momentum, weight_decay
+        Of plain SGD; by default 0.
+    margin
+        That every point must reach; by default 2^-10 for hinge, 1 for cross-entropy.
+    sampler
+        `fresh` (by default: drawn anew at every step) or `epoch` (shuffled).
+    train_sizes
+        To measure at; by default as large as the budget allows.
+    seeds
+        Of each point to begin with; more by need.
+    """
+    started = monotonic()
+    _check(lr, batch, seeds)
+    seconds = seconds_of(budget)
+    user = _loaded(
+        model, data, test_data=test_data, train=train, say=say, seconds=seconds, until_fitted=True,
+        loss=loss, momentum=momentum, weight_decay=weight_decay, margin=margin, sampler=sampler,
+    )  # fmt: skip
+    if batch < user.smallest_batch:
+        raise InputError(f"batch = {batch}: must be at least {user.smallest_batch} with BatchNorm")
+    if user.train_size is None and not train_sizes:
+        raise InputError(
+            f"{user.problem.code.name} trains by itself: say at which train sizes, as "
+            "256,1024,4096; the largest is the one that is asked about"
+        )
+    sizes = given(train_sizes or ladder(user.train_size or 0), batch, user.train_size)
+    for warning in user.warnings:
+        say(f"warning: {warning}")
+    with _runner(user, workers, store, started + seconds, say) as runner:
+        question = Question(runner, float(lr), int(batch), seeds, tuple(sizes), bool(train_sizes))
+        return question.answered(started)
+
+
+def _check(lr: float, batch: int, seeds: int | None) -> None:
+    require("lr", lr, lambda x: 0 < x < math.inf, "a finite number above 0")
+    require("batch", batch, lambda b: b >= 1 and b == int(b), "an integer of at least 1")
+    least = 2 if seeds is None else seeds
+    require("seeds", least, lambda n: n >= 2 and n == int(n), "an integer of at least 2")
+
+
+def _check_batches(batches: tuple[int, ...], *, smallest: int, largest: int | None) -> None:
+    """Raise `InputError` for a batch that cannot be."""
+    for batch in batches:
+        if batch < smallest or (largest is not None and batch > largest):
+            end = "" if largest is None else f" to the {largest} training points"
+            raise InputError(f"batch = {batch}: must be from {smallest}{end}")
+
+
+def _loaded(model: Any, data: Any, *, say: Say, **given: Any) -> UserTraining:
+    if model is None and given["train"] is None:
+        raise InputError("nothing to diagnose: give a model with its data, a file, or train")
+    if isinstance(model, str | Path):
+        say(f"reading {model}")
+    return user_training(model, data, **given)
+
+
+@contextmanager
+def _runner(
+    user: UserTraining,
+    workers: int | Callable[[], Workers] | None,
+    store: Store | str | Path | None,
+    deadline: float,
+    say: Say,
+) -> Iterator[Runner]:
+    if not user.problem.path:
+        if workers:
+            raise InputError("workers: cannot see functions of this process; give a file")
+        workers = 0
+    with _given(user.problem), _one_thread(), _kept(workers) as kept, _placed(store) as place:
+        yield Runner(user, place, kept, deadline, say, keeps=store is not None)
+
+
+def seconds_of(budget: float | str) -> float:
+    """A time such as `90s`, `10m`, `2h`, or a number of seconds.
+
+    >>> seconds_of("10m"), seconds_of("1.5h"), seconds_of(45)
+    (600.0, 5400.0, 45.0)
+    """
+    match = re.fullmatch(r"\s*(\d+(?:\.\d*)?)\s*([a-z]*)\s*", str(budget))
+    unit = _UNITS.get(match[2]) if match else None
+    if match is None or unit is None or not float(match[1]) > 0:
+        raise InputError(f"budget = '{budget}': must be a time such as 90s, 10m or 2h")
+    return float(match[1]) * unit
+
+
+@contextmanager
+def _given(problem: Own) -> Iterator[None]:
+    """Functions and their data are held no longer than they are asked about."""
+    try:
+        yield
+    finally:
+        forget(problem)
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """What runs in this process has one thread, as in a worker: batches are small."""
+    torch: Any = sys.modules.get("torch")
+    before = torch.get_num_threads() if torch else 0
+    if torch:
+        torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        if torch:
+            torch.set_num_threads(before)
+
+
+@contextmanager
+def _kept(workers: int | Callable[[], Workers] | None) -> Iterator[Kept]:
+    kept = Kept(workers if callable(workers) else lambda: workers_of(workers))
+    try:
+        yield kept
+    finally:
+        kept.close()
+
+
+@contextmanager
+def _placed(store: Store | str | Path | None) -> Iterator[Store]:
+    if store is not None:
+        yield store if isinstance(store, Store) else Store(store)
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        yield Store(Path(folder) / "runs.sqlite")

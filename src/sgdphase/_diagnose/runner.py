@@ -1,0 +1,218 @@
+"""The runner: trains what learners ask for, through the store, until the time is over."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from time import monotonic
+
+from sgdphase._diagnose.learner import Learner, Trial
+from sgdphase._records import Outcome, Training
+from sgdphase._sweep import Run, Store, sweep
+from sgdphase._sweep.progress import duration
+from sgdphase._sweep.workers import Kept
+from sgdphase.errors import InputError, UserError
+from sgdphase.own import UserTraining
+
+# A training that takes this many times as long as is usual is not waited for: most such never end.
+_PATIENCE, _SHORTEST_PATIENCE = 20.0, 30.0
+# One that was given up is tried again by a call that would wait this many times as long.
+_AGAIN = 2.0
+_SAID_EVERY = 10.0
+
+
+@dataclass
+class Runner:
+    """What is known so far: `runs` by train size and trial, made now or found in the store.
+
+    `used` are those that a learner asked for, and `made` counts those that were trained now; if
+    the deadline cut trainings off before any of them ended, it was after `cut_after` seconds. It
+    `keeps` the runs if the store outlives it.
+
+    A training that takes far longer than is usual is given up, and kept as a run of status
+    `budget` without observables: a later call does not wait for it again, unless it would wait
+    twice as long. It would if the trainings it knows of take longer, not if its budget is larger.
+    """
+
+    user: UserTraining
+    store: Store
+    workers: Kept
+    deadline: float
+    say: Callable[[str], None]
+    keeps: bool = True
+    runs: dict[int, dict[Trial, Run]] = field(default_factory=dict)
+    used: dict[int, set[Trial]] = field(default_factory=dict)
+    made: int = 0
+    cut_after: float = 0.0
+    started: float = field(default_factory=monotonic)
+    _said: float = field(default_factory=monotonic)
+
+    def __post_init__(self) -> None:
+        if not self.store.path.exists():
+            return
+        for run in self.store.runs(self.user.model):
+            training = run.training
+            trial = Trial(training.lr, training.batch, training.seed, training.epochs)
+            # Until fitted and for epochs are two kinds of trainings, and may share a store.
+            other = (training.epochs is None) != self.user.until_fitted
+            if run.outcome.status == "failed" or other:
+                continue
+            if training == self._training(trial, training.train_size):
+                self.runs.setdefault(training.train_size, {})[trial] = run
+        for size, known in self.runs.items():
+            patience = self._patience(size)
+            for trial in [t for t, run in known.items() if _is_given_up(run)]:
+                if patience >= _AGAIN * known[trial].seconds:
+                    del known[trial]
+
+    @property
+    def budget(self) -> float:
+        """Seconds that it was given."""
+        return self.deadline - self.started
+
+    @property
+    def left(self) -> float:
+        """Seconds of the budget that are left."""
+        return self.deadline - monotonic()
+
+    @property
+    def is_over(self) -> bool:
+        return self.left <= 0
+
+    @property
+    def has_room(self) -> bool:
+        """Whether a training fits into the budget, and leaves time for others."""
+        return self.made > 0 and self.cut_after <= self.budget / 2
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether the same call would get further."""
+        return self.keeps and self.has_room
+
+    def learn(self, learner: Learner, train_size: int, doing: str) -> bool:
+        """Run what the learner asks for; False if the time was over before it had enough.
+
+        It is told what was asked for before in this call, and nothing else that the store may
+        have: the same question has the same answer.
+        """
+        known = self.runs.setdefault(train_size, {})
+        used = self.used.setdefault(train_size, set())
+        for trial in sorted(used):
+            learner.tell(trial, known[trial].outcome)
+        while trials := learner.ask():
+            wanted = tuple(t for t in trials if t not in known)
+            if wanted:
+                if self.is_over:
+                    return False
+                self._train(wanted, train_size)
+            for trial in trials:
+                if trial in known:
+                    used.add(trial)
+                    learner.tell(trial, known[trial].outcome)
+            if any(trial not in known for trial in trials):
+                return False
+            if monotonic() - self._said > _SAID_EVERY:
+                self.report(f"{doing}: {len(used)} trainings so far")
+        return True
+
+    def use_all(self, train_size: int) -> None:
+        """Count every run of the store as asked for: a table is the better for each of them."""
+        self.used.setdefault(train_size, set()).update(self.runs.get(train_size, {}))
+
+    def used_runs(self) -> tuple[Run, ...]:
+        """The runs that were asked for, made now or before."""
+        used = [(size, trial) for size, trials in self.used.items() for trial in trials]
+        return tuple(self.runs[size][trial] for size, trial in sorted(used))
+
+    def report(self, what: str) -> None:
+        """A line with the time that is left."""
+        self._said = monotonic()
+        left = "the budget is spent" if self.is_over else f"{duration(self.left)} left"
+        self.say(f"{what} ({left})")
+
+    def _training(self, trial: Trial, train_size: int) -> Training:
+        return self.user.training(
+            lr=trial.lr,
+            batch=trial.batch,
+            seed=trial.seed,
+            epochs=trial.epochs,
+            train_size=train_size,
+        )
+
+    def _train(self, trials: tuple[Trial, ...], train_size: int) -> None:
+        """All at once; those that are late then again, so that each is waited for in full.
+
+        Of more than run at a time, some may have spent the time in the queue.
+        """
+        late, seconds = self._sweep(trials, train_size)
+        at_a_time = self.workers.parallel
+        for first in range(0, len(late), at_a_time):
+            group = late[first : first + at_a_time]
+            if len(trials) > at_a_time and not self.is_over:
+                group, seconds = self._sweep(group, train_size)
+            if self.is_over:
+                return
+            for trial in group:
+                self._give_up(trial, train_size, seconds)
+
+    def _sweep(self, trials: tuple[Trial, ...], train_size: int) -> tuple[tuple[Trial, ...], float]:
+        """Run some; those that are late, and the seconds that they were waited for."""
+        plan = {trial: self._training(trial, train_size) for trial in trials}
+        known = self.runs.setdefault(train_size, {})
+        rounds = math.ceil(len(plan) / self.workers.parallel)
+        started, patience = monotonic(), rounds * self._patience(train_size)
+        sweep(
+            plan.values(),
+            self.store,
+            workers=self.workers,
+            retry=("failed", "budget"),  # of the latter only what was given up is in a plan
+            fail_fast=True,
+            until=min(self.deadline, started + patience),
+        )
+        made_before = self.made
+        by_key = {run.training.key: run for run in self.store.runs(self.user.model)}
+        for trial, training in plan.items():
+            run = by_key.get(training.key)
+            if run is None or _is_given_up(run):
+                continue
+            if run.outcome.status == "failed":
+                raise _error(run)
+            known[trial] = run
+            self.made += 1
+        late = tuple(trial for trial in trials if trial not in known)
+        seconds = monotonic() - started
+        if late and self.is_over and self.made == made_before:
+            self.cut_after = seconds
+        return late, seconds
+
+    def _give_up(self, trial: Trial, train_size: int, seconds: float) -> None:
+        run = Run(self._training(trial, train_size), Outcome("budget", 0, 0.0, {}), seconds)
+        self.runs[train_size][trial] = run
+        with self.store.writer() as writer:
+            writer.write([(run.training.key, run)], trajectory=False)
+
+    def _patience(self, train_size: int) -> float:
+        """Seconds to wait for one training, from how long those that ended took."""
+        took = [run.seconds * train_size / size
+                for size, known in self.runs.items() for run in known.values()
+                if run.outcome.status in ("fitted", "finished")]  # fmt: skip
+        if not took:
+            return math.inf
+        return max(_PATIENCE * statistics.median(took), _SHORTEST_PATIENCE)
+
+
+def _is_given_up(run: Run) -> bool:
+    return run.outcome.status == "budget" and not run.outcome.observables
+
+
+def _error(run: Run) -> InputError:
+    """The last line of a traceback names the error; one of the user's names the user's line."""
+    last = run.traceback.strip().splitlines()[-1] if run.traceback.strip() else "unknown"
+    kind, _, said = last.partition(": ")
+    name = kind.rpartition(".")[2]
+    where = f"lr {run.training.lr:g}, batch {run.training.batch}, seed {run.training.seed}"
+    if name in (UserError.__name__, InputError.__name__):
+        return UserError(f"{said} (at {where})")
+    return InputError(f"a training failed at {where}: {last}")

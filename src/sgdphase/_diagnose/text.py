@@ -1,0 +1,280 @@
+"""The answer in plain words: the training it speaks of, the table, what to do, and why."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from sgdphase._diagnose.answer import Diagnosis
+from sgdphase.diagram._batch_table import Equivalent
+from sgdphase.diagram._four_regimes import DESCENT, UNFINISHED
+from sgdphase.stats import Estimate, digits, shown
+
+__all__ = [
+    "advice", "answer_text", "better_lr", "headings", "metric_name", "reason", "row_cells",
+    "slopes_line", "table_rows", "value", "warnings_of", "your_training",
+]  # fmt: skip
+
+_METRICS = {
+    "test_error": "test error",
+    "test_mse": "test mean squared error",
+    "test_loss": "test loss",
+    "train_loss": "training loss",
+    "train_error": "training error",
+    "weight_change": "change of the weights",
+}
+_SHARES = ("test_error", "train_error")
+_REASONS = {
+    "time-limited": (
+        "How far your training gets depends on lr x steps. A larger batch takes fewer steps in the "
+        "same epochs, and a larger lr makes up for them as long as such steps are stable."
+    ),
+    "noise-dominated": (
+        "What your training learns depends on lr/batch, the noise of the steps, and hardly on how "
+        "long it runs."
+    ),
+    UNFINISHED: (
+        "What your training learns depends on lr/batch, the noise of the steps, and still grows "
+        "slowly with the number of epochs."
+    ),
+    "first-step-dominated": (
+        "What your training learns depends on lr and hardly on the batch or the number of epochs: "
+        "its first steps decide."
+    ),
+    DESCENT: (
+        "What your training learns hardly depends on lr, batch or epochs: it has come to its end."
+    ),
+}
+
+
+def answer_text(diagnosis: Diagnosis) -> str:
+    """All of it, as lines."""
+    lines = [your_training(diagnosis)]
+    lines += [f"  {line}" for line in table_lines(diagnosis)]
+    lines += [better] if (better := better_lr(diagnosis)) else []
+    lines += [advice(diagnosis)]
+    lines += [why] if (why := reason(diagnosis)) else []
+    lines += [physics] if (physics := slopes_line(diagnosis)) else []
+    for title, listed in (("Unknown", diagnosis.unknown), ("Warnings", diagnosis.warnings)):
+        lines += [f"{title}:", *(f"  - {line}" for line in listed)] if listed else []
+    return "\n".join(lines)
+
+
+def your_training(d: Diagnosis) -> str:
+    """What was trained: the first line."""
+    settings = d.settings
+    epochs = f"{d.epochs} epoch{'s' * (d.epochs > 1)}"
+    parts = [f"batch {d.batch}", f"lr {digits(d.lr)}", epochs]
+    if "optimizer" in settings:
+        parts.append({"sgd": "SGD", "adamw": "AdamW"}[settings["optimizer"]])
+    if settings.get("momentum"):
+        parts.append(f"momentum {settings['momentum']:g}")
+    if settings.get("weight decay"):
+        parts.append(f"weight decay {settings['weight decay']:g}")
+    if settings.get("schedule", "constant") != "constant":
+        parts.append(f"{settings['schedule']} schedule")
+    if settings.get("warmup"):
+        parts.append(f"warm-up {settings['warmup']:g}")
+    if "loss" in settings:
+        parts.append({"mse": "mean squared error"}.get(settings["loss"], settings["loss"]))
+    if "trained by" in settings:
+        parts.append(f"trained by {settings['trained by']}")
+    if d.train_size:
+        parts.append(f"{d.train_size} points")
+    result = ""
+    if d.table is not None:
+        ours = d.table.yours.metrics[d.metric]
+        result = f": {metric_name(d.metric)} {value(ours, d.metric)}"
+        result += f" (± {_tolerance(d.table.tolerance, d.metric)} counts as the same)"
+    return f"Your training: {', '.join(parts)}{result}"
+
+
+def table_lines(d: Diagnosis) -> list[str]:
+    """The table, in columns."""
+    rows = table_rows(d)
+    if not rows:
+        return []
+    lines = (headings(d), *rows)
+    widths = [max(len(row[k]) for row in lines) for k in range(len(lines[0]))]
+    right = (True, False, False, False, True, False)
+    return [
+        "   ".join(
+            cell.rjust(width) if to_right else cell.ljust(width)
+            for cell, width, to_right in zip(row, widths, right, strict=True)
+        ).rstrip()
+        for row in lines
+    ]
+
+
+def headings(d: Diagnosis) -> tuple[str, ...]:
+    """Of the table."""
+    return ("batch", "lr that learns the same", metric_name(d.metric), "", "steps", "")
+
+
+def table_rows(d: Diagnosis) -> list[tuple[str, ...]]:
+    """The texts of all rows, the user's own among them, by rising batch."""
+    if d.table is None:
+        return []
+    rows = sorted((d.table.yours, *d.equivalents), key=lambda row: row.batch)
+    return [row_cells(d, row) for row in rows]
+
+
+def row_cells(d: Diagnosis, row: Equivalent) -> tuple[str, str, str, str, str, str]:
+    """The texts of a row: batch, lr, metric, verdict, steps, what else is to be said."""
+    yours = row.batch == d.batch
+    also = [
+        f"{metric_name(name)} {abs(change):.0%} {'higher' if change > 0 else 'lower'}"
+        for name, change in row.differs.items()
+        # How far it got; that other errors are higher where the deciding one is, is no news.
+        if d.table is not None and name in d.table.observables
+    ]
+    decay = d.changed_decay(row)
+    if decay is not None and not yours:
+        also.append(f"weight decay acts {decay:.2g} times as much")
+    if not row.bracketed and row.verdict == "worse":
+        also.append("a better lr may lie outside of those tried")
+    return (
+        str(row.batch),
+        _rate(row, yours=yours),
+        value(row.metrics[d.metric], d.metric) if d.metric in row.metrics else "",
+        "" if yours else row.verdict,
+        str(row.steps or ""),
+        ", ".join(also),
+    )
+
+
+def _rate(row: Equivalent, *, yours: bool) -> str:
+    if yours:
+        return f"{digits(row.lr.value)} (yours)"
+    if row.exists is False:
+        return f"none: best is lr {digits(row.lr.value)}"
+    if row.by == "best":
+        return f"{digits(row.lr.value)} (best of those tried)"
+    return shown(row.lr)
+
+
+def advice(d: Diagnosis) -> str:
+    """What to do, in one or two sentences."""
+    if d.table is None:
+        return "Your own training gives nothing to compare with: see below."
+    if not d.equivalents:
+        return "No other batch was compared with yours."
+    if not any(row.batch > d.batch for row in d.equivalents):
+        return "Each row has the lr that goes with its batch."
+    best, none = d.recommended, d.first_none
+    said = []
+    if best is not None:
+        said.append(f"Raise the batch to {best.batch}, with lr = {_formula(d, best)}.")
+    elif none is not None and none.batch == min(r.batch for r in d.equivalents):
+        said.append(f"Stay at batch {d.batch}.")
+    else:
+        said.append("Whether a larger batch learns the same is open: see below.")
+    if none is not None:
+        # Steps are what is missing where time decides and the training did not get as far.
+        lost = d.regime.name == "time-limited" and set(none.differs) & set(d.table.observables)
+        what = "makes up for the lost steps" if lost else f"gives the same {metric_name(d.metric)}"
+        said.append(f"From {none.batch} on no learning rate {what}.")
+    return " ".join([*said, *_largest(d)])
+
+
+def better_lr(d: Diagnosis) -> str:
+    """That another lr is better at the user's own batch, if so: it comes before all else."""
+    better = None if d.table is None else d.table.better_lr
+    if better is None:
+        return ""
+    return (
+        f"At your own batch lr {digits(better.lr.value)} is better than yours: "
+        f"{metric_name(d.metric)} {value(better.metrics[d.metric], d.metric)}; rows are compared "
+        "with your training as it is."
+    )
+
+
+def _largest(d: Diagnosis) -> Iterator[str]:
+    limit = None if d.table is None else d.table.largest_batch
+    if limit is None or math.isinf(limit.batch.high):
+        return
+    whole = Estimate(*(float(round(x)) for x in (limit.batch.value, limit.batch.low,
+                                                 limit.batch.high)))  # fmt: skip
+    yield (
+        f"By a curve through all rows the {metric_name(d.metric)} stays within the tolerance up to "
+        f"batch {shown(whole)}."
+    )
+
+
+def _formula(d: Diagnosis, best: Equivalent) -> str:
+    """The rule if it reaches the recommended row; else the lr of that row, and the rule."""
+    rule = None if d.table is None else d.table.rule
+    if rule is None or rule.up_to_batch <= d.batch:
+        return digits(best.lr.value)
+    e = rule.exponent
+    power, low, high = (f"{x + 0.0:.2f}".replace("-0.00", "0.00") for x in (e.value, e.low, e.high))
+    law = f"{digits(d.lr)} x (batch/{d.batch})^{power} [{low}, {high}]"
+    if rule.up_to_batch >= best.batch:
+        return law
+    return f"{digits(best.lr.value)} (up to {rule.up_to_batch}: {law})"
+
+
+def reason(d: Diagnosis) -> str:
+    """Why, in one or two plain sentences."""
+    if not d.is_sgd or d.table is None or not d.equivalents:
+        return ""
+    if d.regime.name in _REASONS:
+        return _REASONS[d.regime.name]
+    if d.regime.between is not None:
+        return f"Your training is between two regimes: {' and '.join(d.regime.between)}."
+    return ""
+
+
+def slopes_line(d: Diagnosis) -> str:
+    """The physics, for those who want it."""
+    slopes = d.regime.slopes
+    if slopes is None:
+        return ""
+    parts = [("lr", slopes.lr), ("batch", slopes.batch), ("epochs", slopes.epochs)]
+    listed = ", ".join(f"{shown(s, 2)} in {name}" for name, s in parts if s is not None)
+    named = ""
+    if d.is_sgd:
+        sure = "" if d.regime.confidence is None else f" (confidence {d.regime.confidence:.2f})"
+        known = d.regime.name or (d.regime.between and f"between {' and '.join(d.regime.between)}")
+        named = f"Regime: {known}{sure}. " if known else "Regime: cannot tell. "
+    return f"{named}Slopes of the logarithm of the {metric_name(slopes.observable)}: {listed}."
+
+
+def metric_name(name: str) -> str:
+    """A metric as people say it."""
+    return _METRICS.get(name, name.replace("_", " "))
+
+
+def _tolerance(size: float, metric: str) -> str:
+    return f"{100 * size:.1f} points" if metric in _SHARES else digits(size, 2)
+
+
+def value(estimate: Estimate, metric: str) -> str:
+    """A metric with its interval; shares in per cent.
+
+    >>> value(Estimate(0.04, 0.037, 0.043), "test_error"), value(Estimate(1.5, 1.25, 1.75), "loss")
+    ('4.0 % [3.7, 4.3]', '1.5 [1.25, 1.75]')
+    """
+    if metric not in _SHARES:
+        return shown(estimate)
+    ends = (100 * max(estimate.low, 0.0), 100 * estimate.high)
+    between = f" [{ends[0]:.1f}, {ends[1]:.1f}]" if all(map(math.isfinite, ends)) else ""
+    return f"{100 * estimate.value:.1f} %{between}"
+
+
+def warnings_of(d: Diagnosis) -> Iterator[str]:
+    """What the table itself warns of."""
+    if d.table is None:
+        return
+    if d.equivalents and not d.table.observables:
+        yield (
+            "how far your training gets does not clearly depend on lr: the rates of the rows are "
+            "some that learn the same, and others may as well"
+        )
+
+
+def listed(names: Sequence[Any]) -> str:
+    """`a`, `a and b`, `a, b and c`."""
+    texts = [str(name) for name in names]
+    return " and ".join([", ".join(texts[:-1]), texts[-1]]) if len(texts) > 1 else "".join(texts)

@@ -1,0 +1,243 @@
+"""The page of a diagnosis, in the order in which it is read: training, advice, table, evidence."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from sgdphase._diagnose import Diagnosis
+from sgdphase._diagnose.text import (
+    advice,
+    better_lr,
+    headings,
+    metric_name,
+    reason,
+    slopes_line,
+    table_rows,
+    value,
+    your_training,
+)
+from sgdphase._report._drawing import png
+from sgdphase._report.page import (
+    Html,
+    heading,
+    items,
+    page,
+    pairs,
+    paragraph,
+    picture,
+    section,
+    table,
+    write_file,
+)
+from sgdphase._report.runs import every_run
+from sgdphase.diagram._batch_table import Equivalent
+from sgdphase.diagram._style import BLUE, GREEN, GREY, ORANGE, new_figure
+from sgdphase.stats import digits
+
+__all__ = ["equivalents_parts", "metric_picture", "rate_picture"]
+
+_COLOURS = {
+    "the same": GREEN, "better": GREEN, "not worse": GREEN, "cannot tell": GREY, "worse": ORANGE,
+}  # fmt: skip
+_MOST_TICKS = 8
+_GLOSSARY = {
+    "lr that learns the same": (
+        "the learning rate at which, at that batch, the training gets as far as yours in the same "
+        "number of epochs: it matches the training loss, the alignment and the change of the "
+        "weights, compared seed by seed. The interval spans these matches and their noise."
+    ),
+    "the same, worse, better": (
+        "the 90 % interval of the difference to your training, seed by seed, lies within the "
+        "tolerance, or outside of it. The tolerance is 5 % of your value, or the deviation of your "
+        "own training from seed to seed if that is larger."
+    ),
+    "not worse": "the same or better: the interval ends within the tolerance on the worse side.",
+    "cannot tell": "the interval lies across the edge of the tolerance; more seeds would tell.",
+    "none": (
+        "no learning rate gives the same: the best one, which has worse ones on both sides, is "
+        "worse than your training."
+    ),
+    "alignment": (
+        "the mean over test points of the score of the true class minus the mean of the others "
+        "(for one output, label times output): how clearly the labels are learnt."
+    ),
+    "change of the weights": "the distance from the start over the length of the start.",
+    "seed": "its own split of the data (if none is given), initial weights and order of batches.",
+    "time-limited": "how far a training gets depends on lr x steps.",
+    "noise-dominated": "what is learnt depends on lr/batch.",
+    "first-step-dominated": "what is learnt depends on lr alone.",
+    "gradient descent": "what is learnt depends neither on lr nor on the batch.",
+}
+
+
+def equivalents_parts(d: Diagnosis, drawn: dict[str, bytes]) -> list[Html]:
+    """The body of the page."""
+    parts = [paragraph(your_training(d))]
+    said = [text for text in (better_lr(d), advice(d), reason(d)) if text]
+    parts += [section("first", [paragraph(text) for text in said])]
+    if d.table is not None:
+        parts += [table(headings(d), table_rows(d))]
+    captions = {"metric": _metric_caption(d), "rate": _rate_caption(d)}
+    parts += [picture(drawn[name], captions[name], name) for name in captions if name in drawn]
+    if d.unknown:
+        parts += [heading("Unknown"), items(d.unknown)]
+    if d.warnings:
+        parts += [heading("Warnings"), section("warning", [items(d.warnings)])]
+    parts += [heading("All metrics"), _metrics(d)] if d.table is not None else []
+    parts += [heading("The regime"), paragraph(slopes_line(d) or d.regime.why or "Unknown.")]
+    parts += [heading("What was run"), pairs(_settings(d))]
+    parts += [heading("Words"), pairs(_GLOSSARY)]
+    parts += [heading("Runs"), paragraph(f"{d.trainings} trainings, {d.seconds:.0f} s.")]
+    return [*parts, every_run(d.runs)]
+
+
+def _settings(d: Diagnosis) -> dict[str, Any]:
+    point = {"lr": d.lr, "batch": d.batch, "epochs": d.epochs, "train size": d.train_size}
+    # Fixed in trainings of epochs, and no choice of the user's.
+    return {**point, **{k: v for k, v in d.settings.items() if k not in ("margin", "sampler")}}
+
+
+def draw(d: Diagnosis) -> dict[str, bytes]:
+    """The pictures, by name; none without a row."""
+    if d.table is None or not d.equivalents:
+        return {}
+    return {"metric": png(metric_picture(d)), "rate": png(rate_picture(d))}
+
+
+def metric_picture(d: Diagnosis) -> Figure:
+    """The deciding metric against the batch, along the recommended learning rates."""
+    figure, axes = new_figure(size=(6.4, 3.8))
+    rows, ours = _rows(d), d.table.yours.metrics[d.metric] if d.table else None
+    scale = 100.0 if value(rows[0].metrics[d.metric], d.metric).find("%") > 0 else 1.0
+    if ours is not None and d.table is not None:
+        low, high = ours.value - d.table.tolerance, ours.value + d.table.tolerance
+        axes.axhspan(scale * low, scale * high, color=BLUE, alpha=0.12, lw=0)
+        axes.axhline(scale * ours.value, color=BLUE, lw=0.8)
+    for row in rows:
+        _seeds(axes, d, row, scale)
+        metric = row.metrics[d.metric]
+        ends = [[scale * (metric.value - metric.low)], [scale * (metric.high - metric.value)]]
+        colour = BLUE if row.batch == d.batch else _COLOURS[row.verdict]
+        axes.errorbar([row.batch], [scale * metric.value], ends, fmt="o", color=colour, capsize=3)
+        axes.annotate(f"lr {digits(row.lr.value)}", (row.batch, scale * metric.value),
+                      textcoords="offset points", xytext=(7, 7), fontsize=8)  # fmt: skip
+    _log_batches(axes, rows)
+    unit = ", %" if scale != 1 else ""
+    axes.set_ylabel(f"{metric_name(d.metric)}{unit}")
+    return figure
+
+
+def rate_picture(d: Diagnosis) -> Figure:
+    """The learning rate of each row, and the rule through them."""
+    figure, axes = new_figure(size=(6.4, 3.4))
+    rows = _rows(d)
+    for row in rows:
+        ends = [row.lr.value - row.lr.low, row.lr.high - row.lr.value]
+        known = row.by != "best" and all(map(math.isfinite, ends))
+        colour = BLUE if row.batch == d.batch else _COLOURS[row.verdict]
+        error = [[ends[0]], [ends[1]]] if known else None
+        axes.errorbar([row.batch], [row.lr.value], error, fmt="x" if row.exists is False else "o",
+                      color=colour, capsize=3)  # fmt: skip
+    rule = None if d.table is None else d.table.rule
+    if rule is not None:
+        x = np.geomspace(d.batch, max(rule.up_to_batch, d.batch), 50)
+        low, middle, high = (
+            d.lr * (x / d.batch) ** e
+            for e in (rule.exponent.low, rule.exponent.value, rule.exponent.high)
+        )
+        axes.plot(x, middle, color=GREEN, lw=1)
+        axes.fill_between(x, low, high, color=GREEN, alpha=0.15, lw=0)
+    axes.set(yscale="log", ylabel="learning rate")
+    # Yours, and by factors of two from it.
+    octaves = [math.log2(row.lr.value / d.lr) for row in rows]
+    ticks = [d.lr * 2.0**k for k in range(math.floor(min(octaves)), math.ceil(max(octaves)) + 1)]
+    ticks = ticks[:: -(-len(ticks) // _MOST_TICKS)]
+    axes.set_yticks(ticks, [digits(tick) for tick in ticks])
+    _log_batches(axes, rows)
+    return figure
+
+
+def _rows(d: Diagnosis) -> list[Equivalent]:
+    yours = () if d.table is None else (d.table.yours,)
+    return sorted((*yours, *d.equivalents), key=lambda row: row.batch)
+
+
+def _seeds(axes: Any, d: Diagnosis, row: Equivalent, scale: float) -> None:
+    """Each seed of a row as a small dot."""
+    values = [
+        scale * run.outcome.observables[d.metric]
+        for run in d.runs
+        if (run.training.lr, run.training.batch, run.training.epochs)
+        == (row.lr.value, row.batch, d.epochs)
+        and d.metric in run.outcome.observables
+    ]
+    axes.plot([row.batch] * len(values), values, ".", color="0.6", markersize=3, zorder=1)
+
+
+def _log_batches(axes: Any, rows: list[Equivalent]) -> None:
+    axes.set_xscale("log", base=2)
+    axes.set_xticks([row.batch for row in rows], [str(row.batch) for row in rows])
+    axes.minorticks_off()
+    axes.set_xlim(rows[0].batch / 1.5, rows[-1].batch * 2)
+    axes.set_xlabel("batch")
+
+
+def _metric_caption(d: Diagnosis) -> str:
+    end = ""
+    if d.table is not None and d.table.largest_batch is not None:
+        limit = d.table.largest_batch
+        more = "" if math.isinf(limit.batch.high) else f" to {limit.batch.high:.0f}"
+        end = (
+            f" A curve through all rows stays within it up to batch {limit.batch.value:.0f} "
+            f"(90 % interval: from {limit.batch.low:.0f}{more})."
+        )
+    return (
+        f"The {metric_name(d.metric)} at the learning rate of each row, with 90 % intervals; small "
+        f"dots are seeds. The band is your training with the tolerance.{end}"
+    )
+
+
+def _rate_caption(d: Diagnosis) -> str:
+    rule = None if d.table is None else d.table.rule
+    law = ""
+    if rule is not None:
+        e = rule.exponent
+        law = (
+            f" The line is lr = {digits(d.lr)} x (batch/{d.batch})^{e.value:.2f} "
+            f"[{e.low:.2f}, {e.high:.2f}]."
+        )
+    return f"The learning rate that learns the same; a cross is the best where there is none.{law}"
+
+
+def _metrics(d: Diagnosis) -> Html:
+    rows = _rows(d)
+    names = list(rows[0].metrics)
+    return table(
+        ("batch", "lr", "seeds", *map(metric_name, names)),
+        [
+            (
+                row.batch,
+                digits(row.lr.value),
+                row.seeds,
+                *(value(row.metrics[name], name) if name in row.metrics else "" for name in names),
+            )
+            for row in rows
+        ],
+    )
+
+
+def equivalents_page(d: Diagnosis, folder: Path, name: str = "diagnosis.html") -> Path:
+    """Write the page, with its pictures in it and as PNGs beside it."""
+    drawn = draw(d)
+    for kind, content in drawn.items():
+        write_file(folder / f"diagnosis-{kind}.png", content)
+    out = folder / name
+    write_file(
+        out, page("Which learning rate goes with another batch?", equivalents_parts(d, drawn))
+    )
+    return out

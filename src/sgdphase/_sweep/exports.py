@@ -1,0 +1,166 @@
+"""A store as a file for other programs: CSV, Parquet, netCDF."""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Callable, Sequence
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sgdphase._sweep.extras import extra
+from sgdphase._sweep.run import Run
+from sgdphase._sweep.store import Store
+from sgdphase._sweep.table import RESULTS, flat, table_of
+from sgdphase.errors import InputError
+
+_LARGEST_GRID = 20_000_000
+
+
+def export(
+    store: Store | str | Path,
+    path: str | Path,
+    *,
+    model: str | None = None,
+    trajectories: bool = False,
+) -> list[Path]:
+    """Write the runs to `path`, in the format that its ending names; returns what was written.
+
+    `.csv` has one row a run, and with `trajectories` a second file `.trajectories.csv` with one
+    row a point; `.parquet` has one row a run and each trajectory as a list; `.nc` is `to_xarray`.
+    """
+    path = Path(path)
+    if path.suffix not in FORMATS:
+        raise InputError(f"'{path}': must end in {', '.join(FORMATS)}")
+    store = store if isinstance(store, Store) else Store(store)
+    runs = store.runs(model, trajectories=trajectories)
+    if not runs:
+        chosen = "" if model is None else f" of model '{model}'"
+        raise InputError(f"{store.path}: holds no runs{chosen}")
+    try:
+        return FORMATS[path.suffix](runs, path, trajectories)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written ({error.strerror or error})") from None
+
+
+def to_xarray(runs: Sequence[Run], *, trajectories: bool = False) -> Any:
+    """An `xarray.Dataset` whose dimensions are the parameters that take more than one value.
+
+    The others are scalar coordinates. Cells that were not run are nan, with status `missing`.
+    Trajectories are variables `trajectory_<name>` with a last dimension `point`, ended by nan.
+    """
+    xarray = extra("xarray", "export")
+    table = table_of(runs)
+    parameters = [name for name in flat(runs[0]) if name in table]
+    parameters += [name for run in runs for name in flat(run) if name not in parameters]
+    dims = _dimensions(table, list(dict.fromkeys(parameters)))
+    axes = {name: np.unique(table[name]) for name in dims}
+    shape = tuple(len(axis) for axis in axes.values())
+    if math.prod(shape) > _LARGEST_GRID:
+        raise InputError(
+            f"the runs span a grid of {' x '.join(map(str, shape))} cells ({', '.join(dims)}); "
+            "export them as .csv or .parquet"
+        )
+    place = tuple(np.searchsorted(axis, table[name]) for name, axis in axes.items())
+    variables: dict[str, Any] = {}
+    for name in [*RESULTS, *(name for name in table if name not in (*parameters, *RESULTS))]:
+        column = table[name]
+        texts = column.dtype.kind == "U"
+        cells = np.full(shape, "missing" if texts else math.nan, object if texts else float)
+        cells[place] = column
+        variables[name] = (dims, cells)
+    if trajectories:
+        variables |= _trajectories(runs, place, dims, shape)
+    constants = {
+        name: table[name][0] for name in parameters if (table[name][0] == table[name]).all()
+    }
+    return xarray.Dataset(variables, coords={**axes, **constants})
+
+
+def _dimensions(table: Any, parameters: list[str]) -> list[str]:
+    """The parameters that vary; of lr, batch and temperature the pair that spans the least."""
+    sizes = {name: len(np.unique(table[name])) for name in parameters}
+    plane = ("lr", "batch", "temperature")
+    pairs = combinations(plane, 2)
+    kept = min(pairs, key=lambda pair: sizes[pair[0]] * sizes[pair[1]])
+    dropped = next(name for name in plane if name not in kept)
+    return [name for name in parameters if sizes[name] > 1 and name != dropped]
+
+
+def _trajectories(
+    runs: Sequence[Run], place: tuple[Any, ...], dims: list[str], shape: tuple[int, ...]
+) -> dict[str, Any]:
+    longest = max(
+        (len(column) for run in runs for column in run.outcome.trajectory.values()), default=0
+    )
+    variables: dict[str, Any] = {}
+    for name in dict.fromkeys(name for run in runs for name in run.outcome.trajectory):
+        cells = np.full((*shape, longest), math.nan)
+        for index, run in enumerate(runs):
+            column = run.outcome.trajectory.get(name, np.empty(0))
+            cells[(*(axis[index] for axis in place), slice(0, len(column)))] = column
+        variables[f"trajectory_{name}"] = ([*dims, "point"], cells)
+    return variables
+
+
+def _csv(runs: Sequence[Run], path: Path, trajectories: bool) -> list[Path]:
+    table = table_of(runs)
+    keys = [run.training.key for run in runs]
+    traces = [run.traceback for run in runs]
+    names = ["key", *table, "traceback"]
+    columns = [keys, *(column.tolist() for column in table.values()), traces]
+    _write_csv(path, names, zip(*columns, strict=True))
+    if not trajectories:
+        return [path]
+    points = path.with_suffix(".trajectories.csv")
+    names = list(dict.fromkeys(name for run in runs for name in run.outcome.trajectory))
+    rows = (
+        (key, number, *values)
+        for key, run in zip(keys, runs, strict=True)
+        for number, values in enumerate(_points(run, names))
+    )
+    _write_csv(points, ["key", "point", *names], rows)
+    return [path, points]
+
+
+def _points(run: Run, names: list[str]) -> Any:
+    columns = run.outcome.trajectory
+    length = max((len(column) for column in columns.values()), default=0)
+    absent = np.full(length, math.nan)
+    return zip(*(columns.get(name, absent).tolist() for name in names), strict=True)
+
+
+def _write_csv(path: Path, names: Sequence[str], rows: Any) -> None:
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(names)
+        writer.writerows(rows)
+
+
+def _parquet(runs: Sequence[Run], path: Path, trajectories: bool) -> list[Path]:
+    arrow, parquet = extra("pyarrow", "export"), extra("pyarrow.parquet", "export")
+    columns: dict[str, Any] = {"key": [run.training.key for run in runs], **table_of(runs)}
+    columns["traceback"] = [run.traceback for run in runs]
+    if trajectories:
+        for name in dict.fromkeys(name for run in runs for name in run.outcome.trajectory):
+            lists = [run.outcome.trajectory.get(name) for run in runs]
+            columns[f"trajectory_{name}"] = arrow.array(lists, arrow.list_(arrow.float64()))
+    parquet.write_table(arrow.table(columns), path)
+    return [path]
+
+
+def _netcdf(runs: Sequence[Run], path: Path, trajectories: bool) -> list[Path]:
+    dataset = to_xarray(runs, trajectories=trajectories)
+    extra("netCDF4", "export")
+    dataset.to_netcdf(path, engine="netcdf4")
+    return [path]
+
+
+FORMATS: dict[str, Callable[[Sequence[Run], Path, bool], list[Path]]] = {
+    ".csv": _csv,
+    ".parquet": _parquet,
+    ".nc": _netcdf,
+}

@@ -1,0 +1,197 @@
+"""What to run: the Cartesian product of the values of each parameter."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any, overload
+
+from sgdphase._records import Training
+from sgdphase.errors import InputError
+from sgdphase.problems import Problem, TeacherTask
+
+_LARGEST = 2_000_000
+
+Values = float | Sequence[float]
+Whole = int | Sequence[int]
+
+
+@dataclass(frozen=True)
+class Plan(Sequence[Training]):
+    """A sequence of trainings, and how many cells of the grid were left out (batch too large)."""
+
+    trainings: tuple[Training, ...]
+    left_out: int = 0
+
+    @overload
+    def __getitem__(self, index: int) -> Training: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Training, ...]: ...
+    def __getitem__(self, index: int | slice) -> Training | tuple[Training, ...]:
+        return self.trainings[index]
+
+    def __len__(self) -> int:
+        return len(self.trainings)
+
+    def __iter__(self) -> Iterator[Training]:
+        return iter(self.trainings)
+
+
+def grid(
+    problem: Problem | Sequence[Problem] | None = None,
+    *,
+    train_size: int | Sequence[int] = 8192,
+    dim: int | Sequence[int] | None = None,
+    chi: Values | None = None,
+    margin: Values = 2.0**-7,
+    lr: Values | None = None,
+    batch: int | Sequence[int] | None = None,
+    temperature: Values | None = None,
+    momentum: Values = 0.0,
+    weight_decay: Values = 0.0,
+    seeds: int | Sequence[int] = 1,
+    model: str = "perceptron",
+    depth: Whole | None = None,
+    width: Whole | None = None,
+    activation: str | None = None,
+    loss: str = "hinge",
+    sampler: str = "fresh",
+    dynamics: str = "sgd",
+    test_size: int = 32768,
+    max_steps: int | None = None,
+    max_time: float | None = None,
+    max_samples: int | None = None,
+    max_seconds: float | None = None,
+) -> Plan:
+    """All combinations of the values given; each parameter is one value or a sequence.
+
+    Two of `lr`, `batch` and `temperature = lr / batch` are given and the third follows. `seeds` is
+    a number of seeds, counted from 0, or a sequence of them. With several train sizes, the cells
+    whose batch exceeds the train size are left out and counted; so are those where the batch that
+    follows from `lr` and `temperature` is below 1 or above the train size.
+
+    >>> plan = grid(dim=8, train_size=[4, 64], lr=[0.5, 1.0], batch=[1, 16], seeds=3)
+    >>> len(plan), plan.left_out
+    (18, 6)
+    """
+    problems = _problems(problem, dim, chi)
+    sizes = _values("train size", train_size)
+    pairs = _lr_and_batch(lr, batch, temperature)
+    others: list[list[Any]] = [
+        sizes,
+        pairs,
+        _values("margin", margin),
+        _values("momentum", momentum),
+        _values("weight decay", weight_decay),
+        _values("depth", depth),
+        _values("width", width),
+        list(range(seeds)) if isinstance(seeds, int) else _values("seeds", seeds),
+    ]
+    count = len(problems) * math.prod(map(len, others))
+    if count > _LARGEST:
+        raise InputError(f"the grid holds {count} trainings; it may hold {_LARGEST}")
+    if count == 0:
+        raise InputError(f"seeds = {seeds}: must be an integer of at least 1, or a list")
+
+    # A batch that was asked for by name and fits no train size at all is a mistake, not a corner.
+    forgiving = len(sizes) > 1 or batch is None
+    trainings = []
+    for task, values in product(problems, product(*others)):
+        size, pair, kappa, mu, decay, layers, neurons, seed = values
+        eta, points = pair
+        if forgiving and not 1 <= points <= size:
+            continue
+        if points != int(points):
+            raise InputError(
+                f"lr = {eta:g} and temperature = {eta / points:g}: batch = lr / temperature "
+                f"would be {points:g}; it must be a whole number"
+            )
+        trainings.append(
+            Training(
+                problem=task,
+                train_size=_whole(size),
+                lr=float(eta),
+                batch=int(points),
+                margin=float(kappa),
+                model=model,
+                loss=loss,
+                momentum=float(mu),
+                weight_decay=float(decay),
+                sampler=sampler,
+                seed=_whole(seed),
+                test_size=test_size,
+                max_steps=max_steps,
+                max_time=max_time,
+                max_samples=max_samples,
+                max_seconds=max_seconds,
+                depth=layers if layers is None else _whole(layers),
+                width=neurons if neurons is None else _whole(neurons),
+                activation=activation,
+                dynamics=dynamics,
+            )
+        )
+    for task, size in product(problems, {training.train_size for training in trainings}):
+        task.check_sizes(size, test_size)
+    if not trainings:
+        raise InputError(
+            f"none of the {count} cells has a batch from 1 to the train size "
+            f"({', '.join(str(size) for size in sizes)})"
+        )
+    return Plan(tuple(trainings), count - len(trainings))
+
+
+def _problems(problem: Problem | Sequence[Problem] | None, dim: Any, chi: Any) -> list[Problem]:
+    if problem is None:
+        dims = _values("dim", 128 if dim is None else dim)
+        chis = _values("chi", 1.0 if chi is None else chi)
+        return [TeacherTask(_whole(d), float(c)) for d, c in product(dims, chis)]
+    if dim is not None or chi is not None:
+        raise InputError("dim and chi: give them or a problem, not both")
+    return list(problem) if isinstance(problem, Sequence) else [problem]
+
+
+def _lr_and_batch(lr: Any, batch: Any, temperature: Any) -> list[tuple[float, float]]:
+    """Pairs `(lr, batch)` from the two that were given; the batch may not be whole yet."""
+    names = ("lr", "batch", "temperature")
+    given = [
+        name
+        for name, value in zip(names, (lr, batch, temperature), strict=True)
+        if value is not None
+    ]
+    if len(given) != 2:
+        raise InputError(
+            f"{', '.join(given) or 'none'} given: give two of lr, batch and temperature "
+            "(temperature = lr / batch)"
+        )
+    for name, value in zip(names, (lr, batch, temperature), strict=True):
+        for number in [] if value is None else _values(name, value):
+            if not 0 < number < math.inf:
+                raise InputError(f"{name} = {number}: must be a finite number above 0")
+    if temperature is None:
+        return list(product(_values("lr", lr), _values("batch", batch)))
+    temperatures = _values("temperature", temperature)
+    if lr is None:
+        return [(t * b, b) for t, b in product(temperatures, _values("batch", batch))]
+    return [(x, _nearly_whole(x / t)) for x, t in product(_values("lr", lr), temperatures)]
+
+
+def _nearly_whole(value: float) -> float:
+    """The integer within rounding of `value`, if there is one."""
+    return float(round(value)) if abs(value - round(value)) <= 1e-9 * value else value
+
+
+def _whole(value: Any) -> int:
+    """As an integer if it is one; if not, the record it goes into says what is wrong with it."""
+    return int(value) if float(value).is_integer() else value
+
+
+def _values(name: str, given: Any) -> list[Any]:
+    """One value or a sequence, as a list in the order given."""
+    values = list(given) if hasattr(given, "__iter__") else [given]
+    if not values:
+        raise InputError(f"{name} = []: must hold at least one value")
+    if len(set(values)) < len(values):
+        raise InputError(f"{name} = {values}: names a value twice")
+    return values

@@ -1,0 +1,139 @@
+"""What a sweep says while it runs: bars in a terminal, plain lines elsewhere."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from time import monotonic
+from types import TracebackType
+from typing import Self, TextIO
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
+from rich.progress import Progress as RichProgress
+
+from sgdphase._sweep.run import STATUSES, Run
+from sgdphase._sweep.tally import Tally
+
+_COLOURS = {"fitted": "green", "diverged": "yellow", "budget": "cyan", "failed": "red"}
+
+
+class Progress:
+    """Shown the tally after each write, with the `(key, run)` pairs that are now in the store."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        pass
+
+    def show(self, tally: Tally, runs: Sequence[tuple[str, Run]]) -> None:
+        raise NotImplementedError
+
+
+class Silent(Progress):
+    """Says nothing."""
+
+    def show(self, tally: Tally, runs: Sequence[tuple[str, Run]]) -> None:
+        pass
+
+
+class Lines(Progress):
+    """A line now and then, less and less often, for logs."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._started = self._last = monotonic()
+
+    def show(self, tally: Tally, runs: Sequence[tuple[str, Run]]) -> None:
+        now = monotonic()
+        pause = min(max(2.0, 0.1 * (now - self._started)), 60.0)
+        if now - self._last >= pause or (runs and not tally.costs):
+            self._last = now
+            print(line_of(tally), file=self._stream, flush=True)
+
+
+class Bars(Progress):
+    """A bar with counts by status, rate and time left."""
+
+    def __init__(self, console: Console) -> None:
+        self._bars = RichProgress(
+            BarColumn(bar_width=None),
+            MofNCompleteColumn(),
+            TextColumn("{task.description}"),
+            console=console,
+        )
+        self._task = self._bars.add_task("")
+
+    def __enter__(self) -> Self:
+        self._bars.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._bars.stop()
+
+    def show(self, tally: Tally, runs: Sequence[tuple[str, Run]]) -> None:
+        counts = [
+            f"[{_COLOURS[status]}]{status} {tally.statuses[status]}[/]"
+            for status in STATUSES
+            if tally.statuses[status]
+        ]
+        self._bars.update(
+            self._task,
+            total=tally.planned,
+            completed=tally.done,
+            description="  ".join([*counts, *_pace(tally)]),
+        )
+
+
+def progress_on(stream: TextIO | None = None) -> Progress:
+    """Bars if the stream (by default stderr) is a terminal, lines if not."""
+    stream = stream or sys.stderr
+    console = Console(file=stream)
+    return Bars(console) if console.is_terminal else Lines(stream)
+
+
+def line_of(tally: Tally) -> str:
+    """How far a sweep is, in one line."""
+    said = [f"{tally.done} of {tally.planned} done", statuses_in_words(tally.statuses)]
+    return ", ".join(part for part in [*said, *_pace(tally)] if part)
+
+
+def statuses_in_words(counts: dict[str, int]) -> str:
+    """Counts by status, such as `fitted 12, failed 1`."""
+    return ", ".join(f"{status} {counts[status]}" for status in STATUSES if counts.get(status))
+
+
+def duration(seconds: float) -> str:
+    """A length of time for people.
+
+    >>> duration(0.3), duration(75), duration(5000), duration(400000)
+    ('less than 1 s', '1 min 15 s', '1 h 23 min', '4 d 15 h')
+    """
+    if seconds < 1:
+        return "less than 1 s"
+    whole = round(seconds)
+    for size, name, smaller, small_name in (
+        (86400, "d", 3600, "h"),
+        (3600, "h", 60, "min"),
+        (60, "min", 1, "s"),
+    ):
+        if whole >= size:
+            return f"{whole // size} {name} {whole % size // smaller} {small_name}"
+    return f"{whole} s"
+
+
+def _pace(tally: Tally) -> list[str]:
+    if not tally.costs:
+        return []
+    return [f"{tally.rate():.3g}/s", f"about {duration(tally.seconds_left())} left"]

@@ -1,0 +1,263 @@
+"""Run what a store does not have yet.
+
+One loop in one thread: hand out packs, take back runs, write them, and only then count them as
+done. Only this process writes to the store; workers hold nothing that would be lost with them, but
+for what a long training did since it last saved its state (checkpoints.py).
+"""
+
+from __future__ import annotations
+
+import math
+import signal
+import threading
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
+from contextlib import contextmanager
+from pathlib import Path
+from time import monotonic
+from types import FrameType
+from typing import Any
+
+from sgdphase._records import Training
+from sgdphase._sweep.checkpoints import checkpoint_folder, drop
+from sgdphase._sweep.packs import Job, Pack, packed, split
+from sgdphase._sweep.progress import Progress, Silent
+from sgdphase._sweep.run import STATUSES, Run, failed, run_pack
+from sgdphase._sweep.store import Store, Stored, Writer
+from sgdphase._sweep.storefile import SweepError
+from sgdphase._sweep.tally import Summary, Tally
+from sgdphase._sweep.trainers import trainer_of
+from sgdphase._sweep.workers import Workers, workers_of
+from sgdphase.errors import InputError
+
+# A training that is alone in its pack when the worker dies this often is itself the cause.
+_DEATHS = 3
+_TICK_SECONDS = 0.2
+_UNFORESEEN_SECONDS = 3600.0
+
+
+class Stopped(KeyboardInterrupt):
+    """A signal ended the sweep; what is done is in the store and the same sweep resumes.
+
+    It resumes inside the trainings that were under way too, if their trainer saves checkpoints.
+    """
+
+    def __init__(self, signum: int, summary: Summary) -> None:
+        super().__init__(f"stopped by {signal.Signals(signum).name}")
+        self.signum = signum
+        self.summary = summary
+
+
+def missing(
+    plan: Iterable[Training],
+    store: Store,
+    *,
+    trajectories: bool = False,
+    retry: Sequence[str] = (),
+) -> list[Job]:
+    """The trainings of a plan that a sweep would run, with their expected costs."""
+    wanted = {training.key: training for training in plan}
+    costs = _cost_functions(wanted.values())
+    _check_retry(retry)
+    standing = store.standing()
+    return [
+        Job(key, training, _sane(costs[training.model](training)))
+        for key, training in wanted.items()
+        if _is_missing(standing.get(key), trajectories, retry)
+    ]
+
+
+def sweep(
+    plan: Iterable[Training],
+    store: Store | str | Path,
+    *,
+    workers: int | Workers | None = None,
+    trajectories: bool = False,
+    retry: Sequence[str] = (),
+    fail_fast: bool = False,
+    until: float = math.inf,
+    progress: Progress | None = None,
+) -> Summary:
+    """Run the trainings that the store does not have; those it has are left alone.
+
+    `workers` is a number of processes (by default one a core, 0 for none), or `DaskWorkers`. A run
+    counts as done when it is in the store. `retry` names statuses to run again. A failed training
+    is stored with its traceback and the sweep goes on, unless `fail_fast`. At the time `until` (of
+    `time.monotonic`) it ends with what is done. Ctrl-C and SIGTERM raise `Stopped`; the same call
+    later finishes the rest. Trainings whose trainer takes a
+    `checkpoint` save their state in the folder `runs.sqlite-checkpoints` and, however the sweep
+    was stopped, go on from there.
+    """
+    plan = tuple(plan)
+    store = store if isinstance(store, Store) else Store(store)
+    own = workers if isinstance(workers, Workers) else workers_of(workers)
+    # What is wrong with the call shows before a file is made.
+    _cost_functions(plan)
+    _check_retry(retry)
+    with store.writer() as writer, _signals() as received:
+        # Asked with the lock held: what another sweep has just finished is not run again.
+        jobs = missing(plan, store, trajectories=trajectories, retry=retry)
+        if own.here:
+            # Once and with a bar, instead of in every worker.
+            for problem in {job.training.problem for job in jobs}:
+                problem.prepare()
+        planned = len({training.key for training in plan})
+        tally = Tally.of(planned, jobs, own.parallel)
+        resumable = any(trainer_of(model).resumes for model in {job.training.model for job in jobs})
+        progress = progress or Silent()
+        with checkpoint_folder(store.path, needed=resumable) as folder, progress:
+            _drop_leftovers(folder, store, retry)
+            loop = _Loop(own, writer, tally, trajectories, progress, folder)
+            try:
+                loop.run(packed(jobs, own.slots), received, fail_fast, until)
+            except BaseException:
+                own.stop()
+                raise
+            if received or tally.costs:
+                own.stop()
+            else:
+                own.shutdown()
+    if received:
+        raise Stopped(received[0], tally.summary())
+    return tally.summary()
+
+
+class _Loop:
+    """The state of a sweep under way: what waits, what is out, who was there when a worker died."""
+
+    def __init__(
+        self,
+        workers: Workers,
+        writer: Writer,
+        tally: Tally,
+        trajectories: bool,
+        progress: Progress,
+        folder: Path,
+    ) -> None:
+        self.workers, self.writer, self.tally = workers, writer, tally
+        self.trajectories, self.progress, self.folder = trajectories, progress, folder
+        self.queue: deque[Pack] = deque()
+        self.out: dict[Future[list[Run]], Pack] = {}
+        self.deaths: Counter[str] = Counter()
+
+    def run(
+        self, packs: Iterable[Pack], received: list[int], fail_fast: bool, until: float
+    ) -> None:
+        self.queue.extend(packs)
+        self.progress.show(self.tally, [])
+        while self.queue or self.out:
+            self._hand_out()
+            done, _ = wait(self.out, _TICK_SECONDS, FIRST_COMPLETED)
+            runs = [run for future in done for run in self._taken_back(future)]
+            over = monotonic() >= until
+            # Workers get their next pack before the disk is waited for.
+            if not received and not over:
+                self._hand_out()
+            if runs:
+                self.writer.write(runs, trajectory=self.trajectories)
+                self._drop({key for key, _ in runs})
+                self.tally.add(runs)
+            self.progress.show(self.tally, runs)
+            failure = any(run.outcome.status == "failed" for _, run in runs)
+            if received or (fail_fast and failure) or over:
+                return
+
+    def _hand_out(self) -> None:
+        while self.queue and len(self.out) < self.workers.slots:
+            pack = self.queue.popleft()
+            named = [(job.key, job.training) for job in pack]
+            future = self.workers.submit(
+                run_pack, named, trajectory=self.trajectories, checkpoints=self.folder
+            )
+            self.out[future] = pack
+
+    def _drop(self, keys: set[str]) -> None:
+        """Delete checkpoints; those made with trajectories may serve yet if none was recorded."""
+        drop(self.folder, lambda key, drawn: key in keys and drawn <= self.trajectories)
+
+    def _taken_back(self, future: Future[list[Run]]) -> list[tuple[str, Run]]:
+        """The runs of a pack; what it did not get to goes back to the head of the queue."""
+        pack = self.out.pop(future)
+        try:
+            runs = future.result()
+        except CancelledError:
+            raise SweepError("the workers are gone; the same command goes on from here") from None
+        except Exception as error:
+            if not self.workers.died(error):
+                if isinstance(error, InputError):
+                    raise
+                said = " ".join(f"{type(error).__name__}: {error}".split())
+                raise SweepError(f"the workers cannot run trainings ({said})") from error
+            return self._after_death(pack)
+        rest = pack[len(runs) :]
+        if rest:
+            self.queue.appendleft(rest)
+        return [(job.key, run) for job, run in zip(pack, runs, strict=False)]
+
+    def _after_death(self, pack: Pack) -> list[tuple[str, Run]]:
+        """Run a lost pack again in smaller ones, to learn which training kills, if any does."""
+        if len(pack) > 1:
+            self.queue.extendleft(reversed(split(pack)))
+            return []
+        (job,) = pack
+        self.deaths[job.key] += 1
+        if self.deaths[job.key] < _DEATHS:
+            self.queue.appendleft(pack)
+            return []
+        reason = f"the worker process died {_DEATHS} times while it ran this training"
+        return [(job.key, failed(job.training, 0.0, reason))]
+
+
+def _is_missing(stored: Stored | None, trajectories: bool, retry: Sequence[str]) -> bool:
+    if stored is None or stored.status in retry:
+        return True
+    # A run that failed has no trajectory to give.
+    return trajectories and not stored.has_trajectory and stored.status != "failed"
+
+
+def _drop_leftovers(folder: Path, store: Store, retry: Sequence[str]) -> None:
+    """Delete checkpoints that no sweep needs: one was killed between writing and deleting."""
+    # Most stores have no such folder, and reading a large one takes a while.
+    if folder.exists():
+        standing = store.standing()
+        drop(folder, lambda key, drawn: not _is_missing(standing.get(key), drawn, retry))
+
+
+def _sane(cost: float) -> float:
+    """A cost that nobody could foresee is taken as long, so that it starts early."""
+    return float(cost) if 0.0 <= cost < math.inf else _UNFORESEEN_SECONDS
+
+
+def _cost_functions(plan: Iterable[Training]) -> dict[str, Callable[[Training], float]]:
+    return {model: trainer_of(model).expected_seconds for model in {t.model for t in plan}}
+
+
+def _check_retry(retry: Sequence[str]) -> None:
+    for status in retry:
+        if status not in STATUSES:
+            raise InputError(f"retry = '{status}': must be among {', '.join(STATUSES)}")
+
+
+@contextmanager
+def _signals() -> Iterator[list[int]]:
+    """The signals that ask to stop, as they come in; a second one interrupts at once."""
+    received: list[int] = []
+
+    def note(signum: int, frame: FrameType | None) -> None:
+        if received:
+            raise KeyboardInterrupt
+        received.append(signum)
+
+    # Python delivers signals to the main thread only, and lets no other set a handler.
+    if threading.current_thread() is not threading.main_thread():
+        yield received
+        return
+    before: dict[int, Any] = {
+        signum: signal.signal(signum, note) for signum in (signal.SIGINT, signal.SIGTERM)
+    }
+    try:
+        yield received
+    finally:
+        for signum, handler in before.items():
+            signal.signal(signum, handler)

@@ -1,0 +1,94 @@
+"""Which function runs a training: a table from the name of a model to the module that trains it."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from sgdphase._records import Outcome, Training
+from sgdphase.errors import InputError
+
+# A model, and the module that holds its `train` and its `expected_seconds`. Modules are imported
+# where they are needed, so that a sweep of perceptrons never loads what networks need.
+TRAINERS = {
+    "perceptron": "sgdphase.perceptron",
+    "fc": "sgdphase.networks",
+    "mobilenet": "sgdphase.networks",
+    "own": "sgdphase.own.trainer",
+    "function": "sgdphase.own.function",
+}
+
+# What a training is taken to cost when its module does not say.
+_UNKNOWN_SECONDS = 1.0
+
+
+@dataclass(frozen=True)
+class Trainer:
+    """`train(training, trajectory=...)` and what it is expected to cost in seconds of one core.
+
+    One that `resumes` also takes `checkpoint`: None, or the path of a file where it may save its
+    state now and then, and from which it goes on if the file is there when it starts.
+    """
+
+    train: Callable[..., Outcome]
+    expected_seconds: Callable[[Training], float]
+    resumes: bool = False
+
+
+def trainer_of(model: str) -> Trainer:
+    """The trainer of a model in the table, or of `module:function` for one of the user's own.
+
+    >>> trainer_of("vgg")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    sgdphase.errors.InputError: model = 'vgg': must be perceptron, fc, ... or 'module:name'
+    """
+    module_name, _, function = model.partition(":")
+    if not function:
+        if model not in TRAINERS:
+            names = ", ".join(TRAINERS)
+            raise InputError(f"model = '{model}': must be {names} or 'module:name'")
+        module_name, function = TRAINERS[model], "train"
+    module = _module(module_name, model)
+    train = getattr(module, function, None)
+    if not callable(train):
+        raise InputError(f"model = '{model}': module {module_name} has no function {function}")
+    return Trainer(train, getattr(module, "expected_seconds", _unknown), _resumes(train))
+
+
+def _resumes(train: Callable[..., Outcome]) -> bool:
+    try:
+        parameter = inspect.signature(train).parameters.get("checkpoint")
+    except (TypeError, ValueError):  # written in C, without a signature
+        return False
+    by_name = (inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return parameter is not None and parameter.kind in by_name
+
+
+def train(training: Training, *, trajectory: bool = False) -> Outcome:
+    """Run a training of any model.
+
+    >>> from sgdphase.problems import TeacherTask
+    >>> outcome = train(Training(TeacherTask(dim=16), train_size=64, lr=1.0, batch=4, seed=1))
+    >>> outcome.status, outcome.unfitted, outcome.w1 > outcome.w_perp
+    ('fitted', 0.0, True)
+    """
+    return trainer_of(training.model).train(training, trajectory=trajectory)
+
+
+def _module(name: str, model: str) -> Any:
+    loaded = sys.modules.get(name)
+    if loaded is not None:
+        return loaded
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        raise InputError(f"model = '{model}': cannot import {name} ({error})") from error
+
+
+def _unknown(training: Training) -> float:
+    return _UNKNOWN_SECONDS

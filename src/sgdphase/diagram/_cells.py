@@ -1,0 +1,223 @@
+"""The plane of runs: one observable on the grid of learning rates, batches and seeds.
+
+Nothing here knows what was trained. A run is a row of a table: its `lr`, `batch`, `seed` and
+`status`, other parameters, and observables. Only a fitted run has a value: a training that was cut
+off by its budget has not reached the point at which regimes are defined.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sgdphase._typing import FloatArray
+from sgdphase.errors import InputError
+
+__all__ = ["EXPERIMENT", "FloatArray", "Plane", "choose", "plane_from_dataset", "plane_from_table"]
+
+
+# Parameters that make another experiment: runs that differ in one of them never share a plane.
+EXPERIMENT = (
+    "problem",
+    "digest",
+    "model",
+    "depth",
+    "width",
+    "activation",
+    "loss",
+    "sampler",
+    "dynamics",
+    "train_size",
+    "dim",
+    "chi",
+    "margin",
+    "momentum",
+    "weight_decay",
+)
+AXES = ("lr", "batch", "seed")
+
+
+@dataclass(frozen=True)
+class Plane:
+    """An observable on a grid: arrays are `[lr, batch, seed]`, NaN where no run was fitted.
+
+    `status` is empty where there is no run. `test_error` is None if the runs have none; `fixed`
+    holds what all runs have in common, by name.
+    """
+
+    observable: str
+    lr: FloatArray
+    batch: FloatArray
+    seed: NDArray[np.int64]
+    value: FloatArray
+    status: NDArray[np.str_]
+    test_error: FloatArray | None = None
+    fixed: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        shape = (self.lr.size, self.batch.size, self.seed.size)
+        arrays = {"value": self.value, "status": self.status}
+        if self.test_error is not None:
+            arrays["test_error"] = self.test_error
+        for name, array in arrays.items():
+            if array.shape != shape:
+                raise InputError(f"{name} has shape {array.shape}: must be {shape}")
+
+    @property
+    def log_value(self) -> FloatArray:
+        """`log2` of the observable; NaN where it is not positive."""
+        out = np.full(self.value.shape, np.nan)
+        np.log2(self.value, out=out, where=self.value > 0)
+        return out
+
+
+def plane_from_table(
+    table: Mapping[str, Any], observable: str = "alignment", **fixed: Any
+) -> Plane:
+    """The plane of `observable` from columns of equal length, one entry per run.
+
+    `fixed` picks rows: `train_size=8192, chi=1.0`. If what is left holds several experiments, the
+    error says which values can be chosen.
+
+    >>> runs = dict(lr=[1.0, 2.0], batch=[1, 1], seed=[0, 0], status=["fitted", "fitted"],
+    ...             alignment=[0.5, 1.0], train_size=[8, 16])
+    >>> plane_from_table(runs)
+    Traceback (most recent call last):
+        ...
+    sgdphase.errors.InputError: several experiments among the runs: choose train_size from 8, 16
+    >>> plane_from_table(runs, train_size=16).value.tolist()
+    [[[1.0]]]
+    """
+    columns = {name: np.asarray(column) for name, column in table.items()}
+    if not columns or all(column.size == 0 for column in columns.values()):
+        raise InputError("no runs to draw a diagram from: sweep learning rates and batches first")
+    for name in (*AXES, "status", observable):
+        if name not in columns:
+            raise InputError(f"no column {name}: the runs have {_listed(sorted(columns))}")
+    columns = choose(columns, fixed)
+    common = _common(columns)
+
+    lr, row = np.unique(_rounded(columns["lr"]), return_inverse=True)
+    batch, column = np.unique(_rounded(columns["batch"]), return_inverse=True)
+    seed, layer = np.unique(columns["seed"].astype(np.int64), return_inverse=True)
+    at = (row, column, layer)
+    shape = (lr.size, batch.size, seed.size)
+    _refuse_repeats(columns, np.ravel_multi_index(at, shape))
+
+    status = np.full(shape, "", dtype="U8")
+    status[at] = columns["status"].astype("U8")
+    return Plane(
+        observable=observable,
+        lr=lr,
+        batch=batch,
+        seed=seed,
+        value=_on_grid(columns[observable], at, status),
+        status=status,
+        test_error=_on_grid(columns["test_error"], at, status) if "test_error" in columns else None,
+        fixed=common,
+    )
+
+
+def plane_from_dataset(dataset: Any, observable: str = "alignment", **fixed: Any) -> Plane:
+    """The same from an xarray Dataset whose dimensions are the parameters.
+
+    Without a variable `status`, a run is fitted where its observable is finite.
+    """
+    if observable not in dataset.data_vars:
+        raise InputError(f"no variable {observable}: there are {_listed(dataset.data_vars)}")
+    main = dataset[observable]
+    coords = [np.asarray(main.coords[name].values) for name in main.dims]
+    mesh = np.meshgrid(*coords, indexing="ij")
+    table: dict[str, Any] = {str(n): m.ravel() for n, m in zip(main.dims, mesh, strict=True)}
+    for name, scalar in main.coords.items():
+        if name not in table and scalar.ndim == 0:
+            table[str(name)] = np.full(main.size, scalar.values[()])
+    for name, variable in dataset.data_vars.items():
+        if set(variable.dims) == set(main.dims):
+            table[str(name)] = np.asarray(variable.transpose(*main.dims).values).ravel()
+    if "status" not in table:
+        finite = np.isfinite(table[observable].astype(np.float64))
+        table["status"] = np.where(finite, "fitted", "")
+    table.setdefault("seed", np.zeros(main.size, dtype=np.int64))
+    ran = table["status"].astype("U8") != ""
+    return plane_from_table({n: c[ran] for n, c in table.items()}, observable, **fixed)
+
+
+def choose(columns: dict[str, NDArray[Any]], fixed: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
+    """The rows that have these values; a name or a value that no run has is an error."""
+    for name, wanted in fixed.items():
+        if wanted is None:
+            continue
+        if name not in columns:
+            raise InputError(f"{name} = {wanted}: the runs have {_listed(sorted(columns))}")
+        keep = np.array([_same(value, wanted) for value in columns[name]], dtype=bool)
+        if not keep.any():
+            raise InputError(f"{name} = {wanted}: must be one of {_listed(_values(columns[name]))}")
+        columns = {n: c[keep] for n, c in columns.items()}
+    return columns
+
+
+def _common(columns: dict[str, NDArray[Any]]) -> dict[str, Any]:
+    """What all runs share; several values of a parameter of the experiment are an error."""
+    values = {name: _values(columns[name]) for name in EXPERIMENT if name in columns}
+    several = [f"{name} from {_listed(v)}" for name, v in values.items() if len(v) > 1]
+    if several:
+        raise InputError(f"several experiments among the runs: choose {'; '.join(several)}")
+    return {name: v[0] for name, v in values.items()}
+
+
+def _refuse_repeats(columns: dict[str, NDArray[Any]], place: NDArray[np.int64]) -> None:
+    order = np.argsort(place, kind="stable")
+    first = place[order]
+    repeated = np.flatnonzero(first[1:] == first[:-1])
+    if repeated.size == 0:
+        return
+    pairs = [(order[i], order[i + 1]) for i in repeated]
+    telling = []
+    for name, column in columns.items():
+        # Observables differ between any two runs; a parameter takes few values.
+        few = len(_values(column)) <= max(8, len(column) // 8)
+        if name != "status" and few and all(not _same(column[i], column[j]) for i, j in pairs):
+            telling.append(f"{name} from {_listed(_values(column))}")
+    raise InputError(
+        f"{len(pairs)} runs repeat the lr, batch and seed of another: "
+        f"choose {'; '.join(telling) or 'fewer of them'}"
+    )
+
+
+def _on_grid(column: NDArray[Any], at: tuple[Any, ...], status: NDArray[np.str_]) -> FloatArray:
+    out = np.full(status.shape, np.nan)
+    out[at] = np.array([np.nan if v is None else v for v in column], dtype=np.float64)
+    out[status != "fitted"] = np.nan
+    return out
+
+
+def _rounded(column: NDArray[Any]) -> FloatArray:
+    """Positive numbers to 12 digits, so that `T x batch` and `lr` fall on one grid line."""
+    values = column.astype(np.float64)
+    if not np.all(values > 0):
+        raise InputError(f"lr or batch = {values.min():g}: must be above 0")
+    return np.array([float(f"{v:.12g}") for v in values])
+
+
+def _same(value: Any, wanted: Any) -> bool:
+    if isinstance(value, str) or isinstance(wanted, str) or value is None or wanted is None:
+        return bool(value == wanted)
+    return bool(np.isclose(value, wanted, rtol=1e-9, atol=0, equal_nan=True))
+
+
+def _values(column: NDArray[Any]) -> list[Any]:
+    distinct: dict[Any, None] = {}
+    for value in column.tolist():
+        distinct[None if value != value else value] = None
+    return sorted(distinct, key=lambda v: (isinstance(v, str), v is not None, v or 0))
+
+
+def _listed(values: Any) -> str:
+    """A comma-separated list for a message, cut when it is long."""
+    texts = [f"{v:g}" if isinstance(v, float) else str(v) for v in values]
+    return ", ".join(texts[:24]) + (f" and {len(texts) - 24} more" if len(texts) > 24 else "")

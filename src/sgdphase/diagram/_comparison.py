@@ -1,0 +1,346 @@
+"""Trainings compared with the user's own, seed by seed.
+
+A seed stands for a split of the data, an initialisation and an order of batches, so that two
+settings are compared within seeds. How far a training got is told by *observables*: the training
+loss (unless it is next to zero), the alignment, the change of the weights. At another batch the
+learning rate that *matches* an observable is where its mean difference to the user's training
+crosses zero, on the branch that is continuous with small learning rates: near instability the
+training loss rises again, and a second crossing there is another training.
+
+Intervals are Student's. A setting of five seeds or more has its own deviation, one of fewer that of
+all settings together: the deviation of two or three numbers is hardly known.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import Literal
+
+import numpy as np
+
+from sgdphase._typing import FloatArray
+from sgdphase.diagram._training_runs import Setting, TrainingRun, went_up
+from sgdphase.stats import LEVEL, Estimate, crossing, pooled, quantile
+
+__all__ = ["PROGRESS", "Comparison", "Match", "Verdict"]
+
+PROGRESS = ("train_loss", "alignment", "weight_change")
+# A training loss below this part of that at the start is next to zero: it is the noise of the last
+# steps, and not how far the training got.
+_NEXT_TO_ZERO = 0.01
+# Seeds from which a setting's own deviation is used.
+_OWN_DEVIATION = 5
+# Which way each goes as a training gets further. At a learning rate where one goes the other way,
+# steps are already too large for it, and it matches nothing.
+_FURTHER = {"train_loss": -1.0, "alignment": 1.0, "weight_change": 1.0}
+# Deviations of settings whose metric is within this factor of the user's are taken together.
+_ALIKE = 2.0
+# An observable that would leave the learning rate open by more than this factor either way says
+# nothing about it.
+_OPEN = math.log(4)
+# Tolerance of a verdict, of the user's own value, unless seeds scatter more.
+TOLERANCE = 0.05
+
+# `not worse`: the same or better, which of the two is open.
+Verdict = Literal["the same", "better", "not worse", "worse", "cannot tell"]
+
+
+@dataclass(frozen=True)
+class Match:
+    """The learning rate at which an observable is as in the user's training.
+
+    *matched*: `lr` has it. *short*: no lr so far got as far; `ended` if larger ones do not get
+    further. *beyond*: every lr so far got further. *flat*: it hardly depends on lr.
+    """
+
+    state: Literal["matched", "short", "beyond", "flat"]
+    lr: Estimate | None = None
+    ended: bool = False
+
+
+class Comparison:
+    """Runs by setting and seed, compared with those at `yours`; `metric` is the deciding one.
+
+    A setting in which a seed diverged, or ended with a higher loss than it started with, is
+    unstable, and has no numbers.
+    """
+
+    def __init__(
+        self,
+        runs: Iterable[TrainingRun],
+        yours: Setting,
+        *,
+        metric: str,
+        maximize: bool = False,
+        level: float = LEVEL,
+    ) -> None:
+        self.yours, self.metric, self.level = yours, metric, level
+        self.worse = -1.0 if maximize else 1.0
+        self._runs: dict[Setting, dict[int, TrainingRun]] = {}
+        for run in runs:
+            self._runs.setdefault(run.setting, {})[run.seed] = run
+        self.unstable = {
+            setting
+            for setting, by_seed in self._runs.items()
+            if any(not run.metrics or went_up(run.metrics) for run in by_seed.values())
+        }
+
+    # What there is
+
+    @property
+    def settings(self) -> list[Setting]:
+        """Those with runs, in order, unstable ones included."""
+        return sorted(self._runs)
+
+    def row(self, batch: int, *, stable: bool = True) -> list[Setting]:
+        """The settings of a batch, for the user's epochs, by rising learning rate."""
+        return [
+            s
+            for s in self.settings
+            if (s.batch, s.epochs) == (batch, self.yours.epochs)
+            and not (stable and (s in self.unstable or self.seeds(s) == 0))
+        ]
+
+    def seeds(self, setting: Setting) -> int:
+        """How many seeds a setting shares with the user's."""
+        ours = self._runs.get(self.yours, {})
+        return sum(seed in ours for seed in self._runs.get(setting, {}))
+
+    def steps(self, setting: Setting) -> int:
+        """Of a training, 0 where it is not known."""
+        return max((run.steps for run in self._runs.get(setting, {}).values()), default=0)
+
+    @cached_property
+    def names(self) -> list[str]:
+        """Every metric of the user's training."""
+        found = [name for run in self._runs.get(self.yours, {}).values() for name in run.metrics]
+        return list(dict.fromkeys(found))
+
+    @cached_property
+    def observables(self) -> list[str]:
+        """What tells how far a training got: that of `PROGRESS` which depends on lr.
+
+        A training that gives none of them is matched by all its other metrics, or by the only one.
+        """
+        if not self.names:
+            return []
+        named = [name for name in PROGRESS if name in self.names and not self._is_spent(name)]
+        others = [name for name in self.names if name not in (self.metric, "initial_loss")]
+        chosen = named or [n for n in others if n not in PROGRESS] or [self.metric]
+        return [name for name in chosen if self._is_telling(name)]
+
+    def _is_telling(self, name: str) -> bool:
+        slope = self.slope(name)
+        return slope is not None and slope * _FURTHER.get(name, slope) > 0
+
+    def _is_spent(self, name: str) -> bool:
+        if name != "train_loss":
+            return False
+        start, here = self.estimate(self.yours, "initial_loss"), self.estimate(self.yours, name)
+        return None not in (start, here) and here.value < _NEXT_TO_ZERO * start.value  # type: ignore[union-attr]
+
+    # Numbers
+
+    def values(self, setting: Setting, name: str) -> dict[int, float]:
+        """A metric by seed; empty for an unstable setting."""
+        if setting in self.unstable:
+            return {}
+        by_seed = self._runs.get(setting, {}).items()
+        return {seed: run.metrics[name] for seed, run in by_seed if name in run.metrics}
+
+    def estimate(self, setting: Setting, name: str) -> Estimate | None:
+        """The mean of a metric, with an interval; None where there is none."""
+        y = np.array(list(self.values(setting, name).values()))
+        if not y.size:
+            return None
+        others = (np.array(list(self.values(s, name).values())) for s in self._alike(name))
+        half = self._half_width(y, others)
+        return Estimate(float(y.mean()), float(y.mean()) - half, float(y.mean()) + half)
+
+    def difference(self, setting: Setting, name: str) -> Estimate | None:
+        """The mean of a metric minus the user's, within seeds."""
+        d = self._differences(setting, name, log=False)
+        if not d.size:
+            return None
+        others = (self._differences(s, name, log=False) for s in self._alike(name))
+        half = self._half_width(d, others)
+        return Estimate(float(d.mean()), float(d.mean()) - half, float(d.mean()) + half)
+
+    def tolerance(self, name: str) -> float:
+        """How much a metric may differ and be the same: 5 %, or the deviation of the seeds.
+
+        Of a share of which more is better, as an accuracy, 5 % of what is missing to one. Where
+        both are zero, as little as the metric can differ.
+        """
+        y = np.array(list(self.values(self.yours, name).values()))
+        if not y.size:
+            return math.nan
+        deviation = float(y.std(ddof=1)) if y.size > 1 else 0.0
+        unit = abs(float(y.mean()))
+        if name == self.metric and self.worse < 0 and 0 < unit <= 1:
+            unit = 1 - unit
+        return max(TOLERANCE * unit, deviation) or self._resolution(name)
+
+    def _resolution(self, name: str) -> float:
+        """The smallest difference between two values that occur."""
+        every = sorted({v for s in self.settings for v in self.values(s, name).values()})
+        return min((b - a for a, b in pairwise(every)), default=0.0)
+
+    def verdict(self, setting: Setting, name: str | None = None) -> Verdict:
+        """Whether a metric, by default the deciding one, is the same as the user's."""
+        name = name or self.metric
+        found, tolerance = self.difference(setting, name), self.tolerance(name)
+        if setting == self.yours:
+            return "the same"
+        if found is None or not math.isfinite(found.low):
+            return "cannot tell"
+        low, high = sorted((self.worse * found.low, self.worse * found.high))
+        if -tolerance <= low and high <= tolerance:
+            return "the same"
+        if low > tolerance:
+            return "worse"
+        if high < -tolerance:
+            return "better"
+        return "not worse" if high <= tolerance else "cannot tell"
+
+    def _alike(self, name: str) -> list[Setting]:
+        """Settings whose seeds tell the deviation of a metric: near instability it is another."""
+        ours = np.mean(list(self.values(self.yours, name).values()))
+        found = []
+        for setting in self.settings:
+            values = list(self.values(setting, name).values())
+            mean = np.mean(values) if values else math.nan
+            within = ours <= 0 or ours / _ALIKE <= mean <= ours * _ALIKE
+            if values and within and setting != self.yours:
+                found.append(setting)
+        return [s for s in found if s.epochs == self.yours.epochs]
+
+    def _half_width(self, y: FloatArray, others: Iterable[FloatArray]) -> float:
+        """Of the interval of a mean; NaN where nothing tells the deviation."""
+        groups = [y] if y.size >= _OWN_DEVIATION else [y, *others]
+        deviation, freedom = pooled(groups)
+        if freedom == 0:
+            return math.nan
+        return quantile(freedom, (1 + self.level) / 2) * deviation / math.sqrt(y.size)
+
+    def _differences(self, setting: Setting, name: str, *, log: bool) -> FloatArray:
+        here, ours = self.values(setting, name), self.values(self.yours, name)
+        pairs = [(here[seed], ours[seed]) for seed in sorted(here) if seed in ours]
+        if log:
+            return np.array([math.log(a / b) for a, b in pairs])
+        return np.array([a - b for a, b in pairs])
+
+    def _is_positive(self, name: str) -> bool:
+        """Whether every value of a metric has a logarithm."""
+        every = (self.values(setting, name).values() for setting in self.settings)
+        return all(value > 0 for values in every for value in values)
+
+    # Matching
+
+    def slope(self, name: str) -> float | None:
+        """Of an observable (its logarithm where it has one) in log lr, below the user's lr.
+
+        None if seeds do not tell it from zero.
+        """
+        lower = [s for s in self.row(self.yours.batch) if s.lr < self.yours.lr]
+        if not lower:
+            return None
+        log = self._is_positive(name)
+        per_seed = -self._differences(lower[-1], name, log=log)
+        per_seed = per_seed / math.log(self.yours.lr / lower[-1].lr)
+        span = math.log(self.yours.lr / lower[-1].lr)
+        beside = (self._differences(s, name, log=log) / span for s in self.row(self.yours.batch))
+        deviation, freedom = pooled(d for d in beside if d.any())
+        if freedom == 0:
+            # No scatter at all: any difference counts.
+            return float(per_seed.mean()) if per_seed.size > 1 and per_seed.any() else None
+        mean = float(per_seed.mean())
+        error = deviation / math.sqrt(per_seed.size)
+        return mean if abs(mean) > quantile(freedom, 0.95) * error and mean != 0 else None
+
+    def distance(self, setting: Setting, name: str) -> float:
+        """How far an observable (its logarithm where it has one) is from the user's, on average."""
+        found = self._differences(setting, name, log=self._is_positive(name))
+        return float(found.mean()) if found.size else math.nan
+
+    def match(self, name: str, batch: int) -> Match:
+        """The learning rate at which an observable is as in the user's training."""
+        slope = self.slope(name)
+        return Match("flat") if slope is None else self._crossed(name, batch, slope)
+
+    def metric_match(self, batch: int) -> Match:
+        """The same for the deciding metric: where it ceases to be worse than the user's."""
+        return self._crossed(self.metric, batch, -self.worse)
+
+    def _crossed(self, name: str, batch: int, sign: float) -> Match:
+        """Where a metric times `sign` crosses the user's from below."""
+        row = self.row(batch)
+        if not row:
+            return Match("flat")
+        log, sign = self._is_positive(name), math.copysign(1.0, sign)
+        by_seed = [sign * self._differences(s, name, log=log) for s in row]
+        u = np.log([s.lr for s in row])
+        ahead = np.array([d.mean() for d in by_seed])
+        if ahead[0] >= 0:
+            return Match("beyond")
+        crossings = np.flatnonzero((ahead[:-1] < 0) & (ahead[1:] >= 0))
+        if not crossings.size:
+            return Match("short", ended=self._has_ended(batch, by_seed, ahead))
+        first = int(crossings[0])
+        n = np.array([d.size for d in by_seed])
+        at, steepness = crossing(u, ahead, n, first)
+        near = [d for d, x in zip(by_seed, u, strict=True) if abs(x - at) <= math.log(2) + 1e-9]
+        deviation, freedom = pooled(near)
+        if freedom == 0 or steepness <= 0:
+            return Match("flat")
+        noise = quantile(freedom, (1 + self.level) / 2) * deviation
+        half = noise / math.sqrt(float(n[first : first + 2].mean())) / steepness
+        if half > _OPEN:
+            return Match("flat")
+        # Where the curve is flat, rates that were tried may not be told from the match.
+        same = u[np.abs(ahead) <= noise / np.sqrt(n)]
+        same = same[np.abs(same - at) <= _OPEN]
+        low, high = min(at - half, *same, at), max(at + half, *same, at)
+        return Match("matched", Estimate(*(math.exp(x) for x in (at, low, high))))
+
+    def _has_ended(self, batch: int, by_seed: Sequence[FloatArray], ahead: FloatArray) -> bool:
+        """Whether larger learning rates get no further: unstable ones, or the way back."""
+        highest = self.row(batch, stable=False)[-1]
+        if highest in self.unstable:
+            return True
+        best = int(ahead.argmax())
+        if best == len(ahead) - 1:
+            return False
+        deviation, freedom = pooled([by_seed[best], by_seed[-1]])
+        noise = deviation / math.sqrt(by_seed[-1].size) if freedom else math.inf
+        return bool(ahead[best] - ahead[-1] > noise) or len(ahead) - best > 2
+
+    def matches(self, batch: int) -> dict[str, Match]:
+        """Of every observable."""
+        return {name: self.match(name, batch) for name in self.observables}
+
+    def matched_lr(self, batch: int) -> Estimate | None:
+        """The middle of the matches; the interval spans them and their noise."""
+        found = [match.lr for match in self.matches(batch).values() if match.lr is not None]
+        if not found:
+            return None
+        middle = math.exp(float(np.median(np.log([lr.value for lr in found]))))
+        return Estimate(middle, min(lr.low for lr in found), max(lr.high for lr in found))
+
+    def differs(self, setting: Setting) -> dict[str, float]:
+        """Metrics other than the deciding one that are clearly not the same: relative changes."""
+        found = {}
+        for name in self.names:
+            if name in (self.metric, "initial_loss") or setting == self.yours:
+                continue
+            change, ours = self.difference(setting, name), self.estimate(self.yours, name)
+            if change is None or ours is None or not math.isfinite(change.low) or not ours.value:
+                continue
+            tolerance = self.tolerance(name)
+            if change.low > tolerance or change.high < -tolerance:
+                found[name] = change.value / abs(ours.value)
+        return found

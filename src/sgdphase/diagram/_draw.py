@@ -1,0 +1,176 @@
+"""The picture: the observable and the test error side by side in the plane of batch and lr."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib import patheffects
+from matplotlib.colors import LogNorm, Normalize
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+from sgdphase._typing import FloatArray
+from sgdphase.diagram._phase import PhaseDiagram
+from sgdphase.diagram._regimes import TARGETS
+from sgdphase.diagram._style import new_figure, save
+from sgdphase.errors import InputError
+
+__all__ = ["draw", "draw_figure", "draw_lines", "draw_names", "draw_plane"]
+
+_HALO = [patheffects.withStroke(linewidth=2.6, foreground="white", alpha=0.9)]
+_NAMES = {
+    "noise-dominated": "noise-\ndominated",
+    "first-step-dominated": "first-step-\ndominated",
+    "GD": "GD",
+}
+_HALF_A_NAME = 0.14  # in units of the panel, about
+_LABELS = {
+    "alignment": r"alignment $\langle y f\rangle$",
+    "w1": r"$w_1$",
+    "weight_change": r"weight change $\|\Delta w\|/\|w_0\|$",
+    "test_error": r"test error $\epsilon$",
+}
+
+
+def draw(diagram: PhaseDiagram, path: str | Path) -> Path:
+    """Write the picture in the format of the ending of `path` (png, pdf, svg)."""
+    out = Path(path)
+    figure = draw_figure(diagram)
+    endings = sorted(figure.canvas.get_supported_filetypes())
+    if out.suffix.lstrip(".").lower() not in endings:
+        raise InputError(f"{out}: must end in one of {', '.join('.' + e for e in endings)}")
+    try:
+        save(figure, out)
+    except OSError as error:
+        raise InputError(f"{out}: cannot be written ({error.strerror})") from None
+    return out
+
+
+def draw_figure(diagram: PhaseDiagram) -> Figure:
+    """One panel for the observable, and one for the test error if the runs have it."""
+    errors = diagram.grid("test_error")
+    fields = ["value"] + (["test_error"] if np.isfinite(errors).any() else [])
+    figure, panels = new_figure(len(fields), size=(4.9, 4.3))
+    for axes, field in zip(np.ravel(panels), fields, strict=True):
+        draw_plane(axes, diagram, field)
+        draw_lines(axes, diagram)
+        if field == "value":
+            draw_names(axes, diagram)
+        elif diagram.best is not None:
+            place = np.log2([diagram.best.batch, diagram.best.lr])
+            axes.plot(*place, "*", ms=13, mfc="white", mec="black", mew=0.9, zorder=6)
+    return figure
+
+
+def draw_plane(axes: Any, diagram: PhaseDiagram, field: str) -> None:
+    """A field of the cells as colours; black dots for what diverged, grey where nothing is."""
+    values = diagram.grid(field).astype(np.float64)
+    shown = np.ma.masked_invalid(values)
+    positive = values[values > 0]
+    wide = positive.size and not np.any(values == 0) and positive.max() > 2 * positive.min()
+    norm = LogNorm(positive.min(), positive.max()) if wide else Normalize()
+    axes.set_facecolor("0.88")
+    mesh = axes.pcolormesh(
+        _edges(diagram.batch),
+        _edges(diagram.lr),
+        shown,
+        norm=norm,
+        cmap="viridis" if field == "value" else "cividis",
+        rasterized=True,
+    )
+    name = diagram.observable if field == "value" else field
+    label = _LABELS.get(name, name.replace("_", " "))
+    axes.figure.colorbar(mesh, ax=axes, pad=0.02).set_label(label)
+    i, j = np.nonzero(diagram.grid("regime") == "diverged")
+    axes.plot(np.log2(diagram.batch)[j], np.log2(diagram.lr)[i], "ko", ms=3.2)
+    axes.set_xlabel(r"batch size $B$")
+    axes.set_ylabel(r"learning rate $\eta$")
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_locator(MaxNLocator(nbins=7, integer=True))
+        axis.set_major_formatter(FuncFormatter(lambda x, _: f"$2^{{{x:.0f}}}$"))
+
+
+def draw_lines(axes: Any, diagram: PhaseDiagram) -> None:
+    """The GD line with its interval, `B*` and the first-step line."""
+    (left, right), (bottom, top) = axes.get_xlim(), axes.get_ylim()
+    dashed: Any = {
+        "color": "black",
+        "ls": (0, (5, 2.4)),
+        "lw": 1.6,
+        "path_effects": _HALO,
+        "zorder": 4,
+    }
+    if diagram.gd_line:
+        x = np.log2([p.batch for p in diagram.gd_line])
+        y, low, high = (
+            np.log2([getattr(p, n) for p in diagram.gd_line]) for n in ("lr", "low", "high")
+        )
+        axes.fill_between(x, low, high, color="white", alpha=0.45, lw=0, zorder=3)
+        axes.plot(x, y, **dashed)
+        at = x.size // 4
+        _write(axes, x[at], y[at] - 0.035 * (top - bottom), r"$\eta_c(B)$", ha="left", va="top")
+    if diagram.critical_batch is not None:
+        b = diagram.critical_batch
+        x_star = float(np.log2(b.value))
+        foot = _line_at(diagram, x_star, bottom)
+        if np.isfinite(b.low):
+            axes.fill_betweenx(
+                [foot, top], *np.log2([b.low, b.high]), color="white", alpha=0.45, lw=0, zorder=3
+            )
+        axes.plot([x_star, x_star], [foot, top], **dashed)
+        _write(
+            axes, x_star + 0.015 * (right - left), top - 0.02 * (top - bottom), "$B^*$", va="top"
+        )
+    if diagram.first_step_lr is not None:
+        height = float(np.log2(diagram.first_step_lr.value))
+        start = (
+            left if diagram.critical_batch is None else float(np.log2(diagram.critical_batch.value))
+        )
+        axes.plot([start, right], [height] * 2, **{**dashed, "ls": (0, (1, 1.6)), "lw": 1.3})
+    axes.set(xlim=(left, right), ylim=(bottom, top))
+
+
+def draw_names(axes: Any, diagram: PhaseDiagram) -> None:
+    """Each regime's name in the middle of its region."""
+    regime = diagram.grid("regime")
+    x, y = np.meshgrid(np.log2(diagram.batch), np.log2(diagram.lr))
+    (left, right), (bottom, top) = axes.get_xlim(), axes.get_ylim()
+    # In units of the panel; a name is wider than high, so room to the sides counts for more.
+    u, v = (x - left) / (right - left), (y - bottom) / (top - bottom)
+    for name in TARGETS:
+        mine = regime == name
+        if not mine.any():
+            continue
+        room = np.minimum(np.minimum(u, 1 - u), 1.6 * np.minimum(v, 1 - v))[mine]
+        other = ~mine & (regime != "missing")
+        if other.any():
+            gap = np.hypot(u[mine][:, None] - u[other], 1.6 * (v[mine][:, None] - v[other]))
+            room = np.minimum(room, gap.min(axis=1))
+        # Of equally good places, their middle.
+        good = room >= room.max() - 1e-9
+        middle = np.clip(u[mine][good].mean(), _HALF_A_NAME, 1 - _HALF_A_NAME)
+        place = left + middle * (right - left), y[mine][good].mean()
+        _write(axes, *place, _NAMES[name], ha="center", weight="bold")
+
+
+def _write(axes: Any, x: float, y: float, text: str, **how: Any) -> None:
+    axes.text(x, y, text, path_effects=_HALO, zorder=5, **{"va": "center", **how})
+
+
+def _line_at(diagram: PhaseDiagram, x: float, default: float) -> float:
+    """Height of the GD line, where the vertical line of `B*` stands."""
+    if not diagram.gd_line:
+        return default
+    points = diagram.gd_line
+    return float(np.interp(x, np.log2([p.batch for p in points]), np.log2([p.lr for p in points])))
+
+
+def _edges(grid: FloatArray) -> FloatArray:
+    """Borders between cells, half-way in logarithm."""
+    x = np.log2(grid)
+    if x.size == 1:
+        return np.array([x[0] - 0.5, x[0] + 0.5])
+    middle = (x[1:] + x[:-1]) / 2
+    return np.concatenate([[2 * x[0] - middle[0]], middle, [2 * x[-1] - middle[-1]]])

@@ -1,0 +1,268 @@
+"""The phase diagram as an object: cells with regimes, boundaries with intervals, and what to run.
+
+A boundary that the data do not hold is None, and a note says which runs would give it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sgdphase._typing import FloatArray
+from sgdphase.diagram._boundaries import Branch, Line, critical_batch, gd_line, line_branch
+from sgdphase.diagram._cells import Plane
+from sgdphase.diagram._notes import boundary_notes, run_notes
+from sgdphase.diagram._regimes import CONFIDENCE, Regime, classify
+from sgdphase.errors import InputError
+from sgdphase.stats import LEVEL, REPLICATES, Estimate, interval, seed_replicates
+
+__all__ = ["Best", "Cell", "LinePoint", "PhaseDiagram", "phase_diagram"]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell; `value` is the geometric mean over seeds, `sem` its standard error.
+
+    `sem` holds the scatter between seeds in full; comparisons between cells are sharper than it.
+    """
+
+    lr: float
+    batch: float
+    regime: Regime
+    confidence: float
+    value: float
+    sem: float
+    test_error: float
+    slope_lr: float
+    slope_batch: float
+
+    def as_dict(self) -> dict[str, Any]:
+        names = ("lr", "batch", "regime", "confidence", "value", "sem")
+        return {name: _plain(getattr(self, name)) for name in names}
+
+
+@dataclass(frozen=True)
+class LinePoint:
+    """A point of the GD line."""
+
+    batch: float
+    lr: float
+    low: float
+    high: float
+
+    def as_dict(self) -> dict[str, Any]:
+        return {name: _plain(getattr(self, name)) for name in ("batch", "lr", "low", "high")}
+
+
+@dataclass(frozen=True)
+class Best:
+    """The lowest test error, over cells that have every seed.
+
+    `confidence` is the share of bootstrap replicates whose lowest cell is of the same regime.
+    """
+
+    lr: float
+    batch: float
+    regime: Regime
+    value: float
+    low: float
+    high: float
+    confidence: float
+
+    def as_dict(self) -> dict[str, Any]:
+        return {name: _plain(value) for name, value in self.__dict__.items()}
+
+
+@dataclass(frozen=True)
+class PhaseDiagram:
+    """What `phase_diagram` returns; `docs/diagram.md` says how each number is decided."""
+
+    observable: str
+    factor: float
+    level: float
+    seeds: int
+    lr: FloatArray
+    batch: FloatArray
+    cells: tuple[Cell, ...]
+    critical_batch: Estimate | None
+    gd_line: tuple[LinePoint, ...]
+    critical_temperature: Estimate | None
+    first_step_lr: Estimate | None
+    slopes: Mapping[str, Estimate | None]
+    best: Best | None
+    fixed: Mapping[str, Any]
+    notes: tuple[str, ...]
+
+    def grid(self, name: str) -> NDArray[Any]:
+        """A field of the cells as an array `[lr, batch]`."""
+        column = np.array([getattr(cell, name) for cell in self.cells])
+        return column.reshape(self.lr.size, self.batch.size)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON; None where the data give no number."""
+        return {
+            "observable": self.observable,
+            "fixed": {name: _plain(value) for name, value in self.fixed.items()},
+            "factor": self.factor,
+            "level": self.level,
+            "seeds": self.seeds,
+            "cells": [cell.as_dict() for cell in self.cells],
+            "critical_batch": _maybe(self.critical_batch),
+            "gd_line": [point.as_dict() for point in self.gd_line],
+            "critical_temperature": _maybe(self.critical_temperature),
+            "first_step_lr": _maybe(self.first_step_lr),
+            "slopes": {name: _maybe(slope) for name, slope in self.slopes.items()},
+            "best": _maybe(self.best),
+            "notes": list(self.notes),
+        }
+
+
+def phase_diagram(
+    plane: Plane,
+    *,
+    factor: float = 2.0,
+    level: float = LEVEL,
+    confidence: float = CONFIDENCE,
+    replicates: int = REPLICATES,
+    seed: int = 0,
+) -> PhaseDiagram:
+    """Regimes and boundaries of a plane.
+
+    - `gd_line`: `lr_c(batch)`, where `m` is `factor` times its GD value
+    - `critical_batch`: `B*`, where the power laws of `m/lr` cross
+    - `critical_temperature`: `lr_c/batch` over the batches up to `B*/2`
+    - `first_step_lr`: `lr_c` over the batches from `2 B*`
+    - `slopes`: of `log lr_c` in `log batch`, `below` and `above` `B*` in the same way
+
+    Without `B*` the whole line counts as one branch, if only one of the two regimes is there.
+    """
+    if not 1 < factor < np.inf:
+        raise InputError(f"factor = {factor}: must be a number above 1, as 2 or 1.3")
+    found = classify(plane, replicates=replicates, confidence=confidence, seed=seed)
+    rng = np.random.default_rng([seed, 1])
+    b_star = critical_batch(plane, found.regime, level, rng, replicates)
+    line = gd_line(plane, found.regime, factor, rng, replicates)
+    below, above = _branches(line, b_star, found.regime, level, rng)
+    points = () if line is None else line.estimates(level)
+    best = _best(plane, found.regime, level, rng, replicates)
+
+    log_value = plane.log_value
+    n = np.isfinite(log_value).sum(axis=-1)
+    value, sem = _value(log_value, n)
+    error = np.full(n.shape, np.nan) if plane.test_error is None else _mean(plane.test_error)
+    columns = (
+        found.regime,
+        found.confidence,
+        value,
+        sem,
+        error,
+        found.slope_lr,
+        found.slope_batch,
+    )
+    cells = tuple(
+        Cell(float(lr), float(batch), str(columns[0][i, j]), *(float(c[i, j]) for c in columns[1:]))  # type: ignore[arg-type]
+        for i, lr in enumerate(plane.lr)
+        for j, batch in enumerate(plane.batch)
+    )
+    return PhaseDiagram(
+        observable=plane.observable,
+        factor=factor,
+        level=level,
+        seeds=int(plane.seed.size),
+        lr=plane.lr,
+        batch=plane.batch,
+        cells=cells,
+        critical_batch=b_star,
+        gd_line=tuple(LinePoint(b, e.value, e.low, e.high) for b, e in points),
+        critical_temperature=below.level if below else None,
+        first_step_lr=above.level if above else None,
+        slopes={"below": below.slope if below else None, "above": above.slope if above else None},
+        best=best,
+        fixed=plane.fixed,
+        notes=(
+            *run_notes(plane),
+            *boundary_notes(plane, found.regime, line, b_star, below, above),
+        ),
+    )
+
+
+def _branches(
+    line: Line | None,
+    b_star: Estimate | None,
+    regime: NDArray[np.str_],
+    level: float,
+    rng: np.random.Generator,
+) -> tuple[Branch | None, Branch | None]:
+    """The two sides of the GD line, each an octave away from `B*` where it bends."""
+    if line is None:
+        return None, None
+    if b_star is not None:
+        low, high = line.batch <= b_star.value / 2, line.batch >= b_star.value * 2
+    else:
+        noise, first = (regime == "noise-dominated").any(), (regime == "first-step-dominated").any()
+        low = np.full(line.batch.size, noise and not first)
+        high = np.full(line.batch.size, first and not noise)
+    return line_branch(line, low, 1.0, level, rng), line_branch(line, high, 0.0, level, rng)
+
+
+def _best(
+    plane: Plane,
+    regime: NDArray[np.str_],
+    level: float,
+    rng: np.random.Generator,
+    replicates: int,
+) -> Best | None:
+    """The cell of lowest mean test error; only cells with equally many seeds are compared."""
+    if plane.test_error is None:
+        return None
+    seeds = np.isfinite(plane.test_error).sum(axis=-1)
+    if not seeds.any():
+        return None
+    full = np.argwhere(seeds == seeds.max())
+    errors = plane.test_error[full[:, 0], full[:, 1]]
+    mean = _mean(errors)
+    copies = seed_replicates(errors, rng, replicates)
+    lowest = int(mean.argmin())
+    i, j = full[lowest]
+    names = regime[full[:, 0], full[:, 1]]
+    share = np.nan
+    if np.isfinite(copies).all():
+        share = float(np.mean(names[copies.argmin(axis=1)] == names[lowest]))
+    bounds = interval(float(mean[lowest]), copies[:, lowest], level)
+    return Best(
+        lr=float(plane.lr[i]),
+        batch=float(plane.batch[j]),
+        regime=str(regime[i, j]),  # type: ignore[arg-type]
+        value=bounds.value,
+        low=bounds.low,
+        high=bounds.high,
+        confidence=share,
+    )
+
+
+def _value(log_value: FloatArray, n: NDArray[np.int64]) -> tuple[FloatArray, FloatArray]:
+    """Geometric mean over seeds and its standard error."""
+    mean = _mean(log_value)
+    squares = _mean((log_value - mean[..., None]) ** 2)
+    spread = np.sqrt(np.divide(squares, n - 1, out=np.full(mean.shape, np.nan), where=n > 1))
+    return 2.0**mean, 2.0**mean * np.log(2) * spread
+
+
+def _mean(values: FloatArray) -> FloatArray:
+    n = np.isfinite(values).sum(axis=-1)
+    total = np.nan_to_num(values).sum(axis=-1)
+    return np.asarray(np.divide(total, n, out=np.full(n.shape, np.nan), where=n > 0))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, float | np.floating):
+        return float(value) if np.isfinite(value) else None
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _maybe(record: Estimate | Best | None) -> dict[str, Any] | None:
+    return None if record is None else record.as_dict()

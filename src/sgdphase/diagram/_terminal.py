@@ -1,0 +1,107 @@
+"""The map in the terminal: one block per cell, its letter readable without colour."""
+
+from __future__ import annotations
+
+import numpy as np
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.text import Text
+
+from sgdphase.diagram._phase import PhaseDiagram
+from sgdphase.diagram._regimes import REGIMES
+from sgdphase.stats import Estimate
+
+__all__ = ["TerminalMap"]
+
+# Okabe and Ito's colours, told apart by colour-blind readers, with text that stands out on them.
+_LOOK = {
+    "noise-dominated": ("N", "black on #E69F00"),
+    "first-step-dominated": ("F", "white on #0072B2"),
+    "GD": ("G", "black on #56B4E9"),
+    "unclear": ("?", "black on #BBBBBB"),
+    "diverged": ("x", "white on black"),
+    "missing": (".", ""),
+}
+
+
+class TerminalMap:
+    """Prints a phase diagram with `rich`: the map, a legend, the numbers, and the notes."""
+
+    def __init__(self, diagram: PhaseDiagram) -> None:
+        self.diagram = diagram
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        d = self.diagram
+        fixed = ", ".join(
+            f"{k} {v:g}" if isinstance(v, float) else f"{k} {v}" for k, v in d.fixed.items()
+        )
+        seeds = f"{d.seeds} seed{'s' if d.seeds != 1 else ''}"
+        yield Text(f"{d.observable}, {seeds}" + (f" ({fixed})" if fixed else ""), style="bold")
+        yield Text("")
+        yield from _map(d)
+        yield Text("")
+        yield from _numbers(d)
+        if d.notes:
+            yield Text("")
+        for note in d.notes:
+            yield Text(f"note: {note}")
+
+
+def _map(d: PhaseDiagram) -> list[Text]:
+    regime = d.grid("regime")
+    labels = [_axis(lr) for lr in d.lr]
+    width = max(map(len, labels))
+    batches = [_axis(b) for b in d.batch]
+    cell = max(3, max(map(len, batches)) + 1)
+    lines = [Text("lr".rjust(width))]
+    for row in reversed(range(d.lr.size)):
+        line = Text(labels[row].rjust(width) + " ")
+        for name in regime[row]:
+            letter, style = _LOOK[name]
+            line.append(letter.center(cell), style=style)
+        lines.append(line)
+    lines.append(Text(" " * (width + 1) + "".join(b.center(cell) for b in batches) + " batch"))
+    lines.append(Text(""))
+    there = [name for name in REGIMES if (regime == name).any()]
+    for start in range(0, len(there), 3):
+        legend = Text(" " * (width + 1))
+        for name in there[start : start + 3]:
+            letter, style = _LOOK[name]
+            legend.append(f" {letter} ", style=style)
+            legend.append(f" {name}  ")
+        lines.append(legend)
+    return lines
+
+
+def _numbers(d: PhaseDiagram) -> list[Text]:
+    rows = [
+        ("critical batch B*", _shown(d.critical_batch)),
+        ("critical temperature T_c", _shown(d.critical_temperature)),
+        ("first-step lr", _shown(d.first_step_lr)),
+        ("slope of the GD line below B*", _shown(d.slopes["below"])),
+        ("slope of the GD line above B*", _shown(d.slopes["above"])),
+    ]
+    if d.best is not None:
+        b = d.best
+        where = f"at lr {_axis(b.lr)}, batch {_axis(b.batch)} ({b.regime})"
+        error = Estimate(b.value, b.low, b.high)
+        rows.append(("lowest test error", f"{_shown(error)} {where}"))
+    width = max(len(name) for name, _ in rows)
+    intervals = f"{100 * d.level:g} % intervals in brackets; GD line at m = {d.factor:g} m_GD"
+    return [
+        *(Text(f"{name.ljust(width)}  {shown}") for name, shown in rows),
+        Text(intervals, "dim"),
+    ]
+
+
+def _shown(estimate: Estimate | None) -> str:
+    if estimate is None:
+        return "-"
+    if not np.isfinite(estimate.low):
+        return f"{estimate.value:.3g}"
+    return f"{estimate.value:.3g} [{estimate.low:.3g}, {estimate.high:.3g}]"
+
+
+def _axis(value: float) -> str:
+    """A power of two as such, other numbers in three digits."""
+    power = np.log2(value)
+    return f"2^{power:.0f}" if abs(power - round(power)) < 1e-9 else f"{value:.3g}"

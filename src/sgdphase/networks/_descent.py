@@ -1,0 +1,342 @@
+"""SGD until every point is fitted, with exact skip-ahead.
+
+Under the hinge loss a batch whose points all have their margin changes nothing, and late in a
+training nearly all batches are such. So the margins of the points of several batches ahead are
+computed in one pass, the first batch that has an active point (one with a gradient) is jumped to,
+and its gradient is taken on its active points alone. The weights are those of the plain loop.
+
+How many batches to look at: if a batch is active with probability `q`, looking at `n` of them costs
+`r + n B` (in units of the forward pass of a point; `r` is what a call costs whatever its size) and
+succeeds with probability `1 - (1-q)^n`. The cost of a success is least at `n = sqrt(2 r / (B q))`
+for small `q`. Where `1 / q` batches hold as many points as there are, one pass over all of them
+tells every active point, and batches are only searched for one; if there is none, all are fitted.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from time import monotonic
+from typing import Literal, Protocol
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from sgdphase._records import Training
+from sgdphase._streams import NETWORK_BATCHES, NOISE, training_stream
+from sgdphase.networks._batches import ahead
+from sgdphase.networks._fitting import CHUNK, Fitting
+from sgdphase.networks._losses import LOSSES, Loss
+
+Ending = Literal["fitted", "diverged", "budget"]
+
+# What a call of the network costs, in points: layers of 128 on one core, and not critical.
+_CALL = 16.0
+# Weight of the latest in the running means.
+_LATEST = 0.1
+# Two passes, the second over the active points only, beat one pass with a gradient over the whole
+# batch (a gradient costs twice the pass) while fewer than this part of the points is active.
+_FEW = 0.6
+# Active batches are this close when nearly all of them are.
+_OFTEN = 1.5
+
+
+@dataclass
+class State:
+    """Where a training stands: with the weights and velocities, all that is needed to go on.
+
+    `changed` is the last step that changed a weight, `gap` the mean distance of active batches,
+    `share` the mean part of active points in one, and `quiet` the number of steps since a batch
+    had a point short of the goal, where weights change at every step. `carry` is what the weights
+    have yet to take up.
+    """
+
+    step: int = 0
+    changed: int = 0
+    gap: float = 1.0
+    share: float = 1.0
+    quiet: int = 0
+    seconds: float = 0.0
+    velocity: tuple[Tensor, ...] = ()
+    carry: tuple[Tensor, ...] = ()
+
+
+class Watch(Protocol):
+    """Looks at the weights at steps of its choice."""
+
+    @property
+    def next(self) -> int:
+        """The next step it wants to see."""
+        ...
+
+    def look(self, step: int) -> None:
+        """See the weights as they are after `step` steps, `next` or later."""
+        ...
+
+    def pause(self, state: State) -> None:
+        """Between steps: a moment to save the state."""
+        ...
+
+
+class _DivergedError(Exception):
+    """A margin is not finite."""
+
+
+@dataclass(frozen=True)
+class _Jump:
+    """So many batches on, of which the last has this loss; None if none of them has a gradient.
+
+    `share` is the part of active points in the last one.
+    """
+
+    steps: int
+    loss: Tensor | None = None
+    share: float = 1.0
+
+
+def descend(fitting: Fitting, training: Training, state: State, watch: Watch) -> Ending:
+    """Train in place until all points are fitted, or diverged, or the budget is spent."""
+    loss = LOSSES[training.loss]
+    if fitting.coupled:
+        search = _coupled_step
+    elif training.dynamics != "sgd":
+        search = _whole_set_step
+    elif training.momentum > 0 or training.weight_decay > 0 or not loss.vanishes:
+        search = _plain_step
+    else:
+        search = _skip
+    started = monotonic() - state.seconds
+    seconds = math.inf if training.max_seconds is None else training.max_seconds
+    try:
+        while state.step < training.step_limit and state.seconds < seconds:
+            jump = search(fitting, training, loss, state)
+            if jump is None:
+                return _checked("fitted", fitting)
+            _go(fitting, training, state, watch, jump)
+            if jump.loss is not None and _is_dead(fitting, training, loss, state):
+                break
+            state.seconds = monotonic() - started
+            watch.pause(state)
+        ends = _ends_when_fitted(training) and _is_fitted(fitting, training, loss)
+        return _checked("fitted" if ends else "budget", fitting)
+    except _DivergedError:
+        return "diverged"
+
+
+def _go(fitting: Fitting, training: Training, state: State, watch: Watch, jump: _Jump) -> None:
+    """Pass the batches that change nothing, then take the step that does."""
+    still = min(jump.steps - (jump.loss is not None), training.step_limit - state.step)
+    state.step += still
+    if state.step >= watch.next:
+        watch.look(state.step)
+    if jump.loss is None or state.step == training.step_limit:
+        return
+    state.step += 1
+    state.gap += _LATEST * (state.step - state.changed - state.gap)
+    state.share += _LATEST * (jump.share - state.share)
+    gradient = torch.autograd.grad(jump.loss, fitting.parameters, materialize_grads=True)
+    _apply(fitting, training, state, gradient)
+    # The last layer first: it is small, and its gradient is hardly ever 0.
+    moves = any(bool(part.any()) for part in reversed(gradient))
+    if moves or state.velocity or training.weight_decay > 0:
+        state.changed = state.step
+    if state.step >= watch.next:
+        watch.look(state.step)
+
+
+def _is_dead(fitting: Fitting, training: Training, loss: Loss, state: State) -> bool:
+    """Whether no step will ever change a weight, though points are unfitted.
+
+    Large steps can drive all neurons of a layer to where they have no slope. It is asked for when
+    as many points as there are have passed without a change.
+    """
+    if (state.step - state.changed) * training.batch < training.train_size:
+        return False
+    if training.dynamics != "sgd" or not loss.vanishes or fitting.coupled:
+        return False
+    active = _below(fitting.margins(), loss.goal * training.margin).nonzero()[:, 0]
+    if not len(active):
+        return False
+    total = torch.zeros(())
+    for some in torch.split(active, CHUNK):
+        z = fitting.margins_with_gradient(some)
+        parts = torch.autograd.grad(z.sum(), fitting.parameters, materialize_grads=True)
+        total = total + sum(part.abs().sum().cpu() for part in parts)
+    return float(total) == 0.0
+
+
+def _skip(fitting: Fitting, training: Training, loss: Loss, state: State) -> _Jump | None:
+    """To the next active batch, or some way towards it."""
+    gap = max(state.gap, state.step - state.changed)
+    if gap < _OFTEN and state.share > _FEW:
+        return _at_once(fitting, training, loss, state)
+    if gap * training.batch >= training.train_size:
+        return _knowing_all(fitting, training, loss, state)
+    look = max(1, round(math.sqrt(2 * _CALL * gap / training.batch)))
+    points = torch.from_numpy(ahead(training, state.step)[:look])
+    short = loss.goal * training.margin
+    active = _below(fitting.margins(points.ravel()), short).view(points.shape)
+    found = active.any(dim=1).nonzero()
+    if not len(found):
+        return _Jump(len(points))
+    first = int(found[0])
+    chosen = points[first][active[first]]
+    return _jump_to(fitting, training, first + 1, chosen)
+
+
+def _at_once(fitting: Fitting, training: Training, loss: Loss, state: State) -> _Jump | None:
+    """One pass, with a gradient, over a batch of which much is likely to be active."""
+    points = torch.from_numpy(ahead(training, state.step)[0])
+    z = fitting.margins_with_gradient(points)
+    count = int(_below(z.detach(), loss.goal * training.margin).sum())
+    if count:
+        return _Jump(1, _mean_loss(z, training, loss), count / len(points))
+    # At full batch the whole set was just seen.
+    return None if len(points) == training.train_size else _Jump(1)
+
+
+def _knowing_all(fitting: Fitting, training: Training, loss: Loss, state: State) -> _Jump | None:
+    """Every active point from one pass over all; then batches are only searched for one."""
+    active = _below(fitting.margins(), loss.goal * training.margin).numpy()
+    if not active.any():
+        return None
+    step = state.step
+    while True:
+        block = ahead(training, step)
+        found = np.flatnonzero(active[block].any(axis=1))
+        if len(found):
+            break
+        step += len(block)
+        if step >= training.step_limit:
+            return _Jump(step - state.step)
+    row = block[found[0]]
+    chosen = torch.from_numpy(row[active[row]])
+    return _jump_to(fitting, training, step - state.step + int(found[0]) + 1, chosen)
+
+
+def _jump_to(fitting: Fitting, training: Training, steps: int, active: Tensor) -> _Jump:
+    """To a batch of which these points are active; the others add nothing to its loss."""
+    # Not through the hinge: this pass, over fewer points, rounds in another way, and may find a
+    # point fitted that was not. It would then stay as it is for ever.
+    z = fitting.margins_with_gradient(active)
+    return _Jump(steps, -z.sum() / training.batch, len(active) / training.batch)
+
+
+def _plain_step(fitting: Fitting, training: Training, loss: Loss, state: State) -> _Jump | None:
+    """A step that moves the weights whatever the batch: momentum, decay, a loss never 0."""
+    points = torch.from_numpy(ahead(training, state.step)[0])
+    z = fitting.margins_with_gradient(points)
+    unfitted = bool(_below(z.detach(), loss.goal * training.margin).any())
+    state.quiet = 0 if unfitted else state.quiet + 1
+    # As many fitted points in a row as there are: it is worth looking at all of them.
+    if _ends_when_fitted(training) and state.quiet * training.batch >= training.train_size:
+        state.quiet = 0
+        if _is_fitted(fitting, training, loss):
+            return None
+    return _Jump(1, _mean_loss(z, training, loss))
+
+
+def _coupled_step(fitting: Fitting, training: Training, loss: Loss, state: State) -> _Jump | None:
+    """A step where points see each other: no batch can be passed over.
+
+    Whether all are fitted is looked at once an epoch, with the predictor that does not depend on
+    batches.
+    """
+    state.quiet += 1
+    if state.quiet * training.batch >= training.train_size:
+        state.quiet = 0
+        if _is_fitted(fitting, training, loss):
+            return None
+    points = torch.from_numpy(ahead(training, state.step)[0])
+    z = fitting.margins_with_gradient(points)
+    _below(z.detach(), 0.0)
+    return _Jump(1, _mean_loss(z, training, loss))
+
+
+def _whole_set_step(fitting: Fitting, training: Training, loss: Loss, state: State) -> _Jump | None:
+    """Dynamics that look at all points at every step.
+
+    *unfitted*: a batch drawn from the points that are short of the goal, as many as there are.
+    *gaussian*: gradient descent plus Gaussian noise with the covariance of the mini-batch,
+    `(P-B)/(B(P-1)) C`, where `C` is that of the points' gradients `g_i`. With independent standard
+    `e_i`, `sum_i (e_i - mean e) g_i / sqrt(P)` has covariance `C`: one weighted gradient.
+    """
+    P, B = training.train_size, training.batch
+    short = loss.goal * training.margin
+    if training.dynamics == "unfitted":
+        unfitted = _below(fitting.margins(), short).nonzero()[:, 0].numpy()
+        if not len(unfitted):
+            return None
+        rng = training_stream(training.seed, NETWORK_BATCHES, state.step)
+        chosen = rng.choice(unfitted, min(B, len(unfitted)), replace=False, shuffle=False)
+        z = fitting.margins_with_gradient(torch.from_numpy(chosen))
+        if loss.vanishes:
+            return _Jump(1, -z.mean())
+        return _Jump(1, loss.value(z / training.margin).mean() * training.margin)
+    z = fitting.margins_with_gradient(torch.arange(P))
+    if not bool(_below(z.detach(), short).any()):
+        return None
+    noise = training_stream(training.seed, NOISE, state.step).standard_normal(P)
+    spread = math.sqrt((P - B) / (B * max(P - 1, 1)))
+    weights = 1.0 / P + spread / math.sqrt(P) * (noise - noise.mean())
+    values = loss.value(z / training.margin) * torch.from_numpy(weights).to(z)
+    return _Jump(1, values.sum() * training.margin)
+
+
+def _mean_loss(z: Tensor, training: Training, loss: Loss) -> Tensor:
+    return loss.value(z / training.margin).sum() * (training.margin / training.batch)
+
+
+def _apply(
+    fitting: Fitting, training: Training, state: State, gradient: tuple[Tensor, ...]
+) -> None:
+    """`v <- m v - lr (g + decay w)`, `w <- w + v`."""
+    weights = fitting.parameters
+    with torch.no_grad():
+        if training.weight_decay > 0:
+            gradient = tuple(torch._foreach_add(gradient, weights, alpha=training.weight_decay))
+        state.carry = state.carry or _zeros(weights)
+        if training.momentum > 0:
+            state.velocity = state.velocity or _zeros(weights)
+            torch._foreach_mul_(state.velocity, training.momentum)
+            torch._foreach_add_(state.velocity, gradient, alpha=-training.lr)
+            torch._foreach_add_(state.carry, state.velocity)
+        else:
+            torch._foreach_add_(state.carry, gradient, alpha=-training.lr)
+        # Near gradient descent a step is smaller than the last digit of a weight, and would be
+        # lost for ever: what a weight does not take up is carried over (compensated summation).
+        taken = [weight.clone() for weight in weights]
+        torch._foreach_add_(weights, state.carry)
+        torch._foreach_sub_(taken, weights)
+        torch._foreach_add_(state.carry, taken)
+
+
+def _zeros(like: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+    return tuple(torch.zeros_like(tensor) for tensor in like)
+
+
+def _below(z: Tensor, short: float) -> Tensor:
+    """Which points are short of a margin; a margin that is no number ends the training."""
+    if not bool(torch.isfinite(z).all()):
+        raise _DivergedError
+    return (z < short).cpu()
+
+
+def _ends_when_fitted(training: Training) -> bool:
+    """Decay moves the weights for ever, and what is fitted now need not stay so.
+
+    The paper's networks are followed to where decay and data balance; a user's training is over
+    when its data are fitted, as it is without decay.
+    """
+    return training.weight_decay == 0 or training.model == "own"
+
+
+def _is_fitted(fitting: Fitting, training: Training, loss: Loss) -> bool:
+    return not bool(_below(fitting.margins(), loss.goal * training.margin).any())
+
+
+def _checked(ending: Ending, fitting: Fitting) -> Ending:
+    """Outputs may be finite where weights are not (a saturated activation)."""
+    finite = all(bool(torch.isfinite(weight).all()) for weight in fitting.parameters)
+    return ending if finite else "diverged"

@@ -1,0 +1,70 @@
+"""The paper's fully connected network: one output, no biases.
+
+With inputs `x` of dimension `d`, hidden layers of width `h` and unscaled weights from N(0, 1),
+
+    z_1 = W_1 x / sqrt(d),    z_{l+1} = W_{l+1} a(z_l) / sqrt(h),    f = w a(z_L) / h,
+
+where `a` is the activation divided by its root mean square under a standard Gaussian input. So for
+`|x|^2 = d` pre-activations have variance 1 in every layer of a wide network, and the output has
+variance `1/h`. The gradient is with respect to the unscaled weights, which fixes the meaning of the
+learning rate.
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+from sgdphase.errors import require
+from sgdphase.networks._activations import activation as activation_of
+
+
+class FullyConnected(torch.nn.Module):
+    """`depth` hidden layers of `width` neurons on `inputs` coordinates.
+
+    Weights are named `weight_1` to `weight_{depth+1}` and have shape [fan-in, fan-out]. They are
+    drawn from `generator` (torch's global one if there is none).
+
+    >>> network = FullyConnected(784, generator=torch.Generator().manual_seed(0))
+    >>> network(torch.zeros(3, 28, 28)).shape
+    torch.Size([3])
+    """
+
+    def __init__(
+        self,
+        inputs: int,
+        *,
+        depth: int = 5,
+        width: int = 128,
+        activation: str = "gelu",
+        generator: torch.Generator | None = None,
+    ) -> None:
+        for name, value in (("inputs", inputs), ("depth", depth), ("width", width)):
+            require(name, value, lambda size: size >= 1, "at least 1")
+        super().__init__()
+        self._activate, rms = activation_of(activation)
+        widths = [inputs, *[width] * depth, 1]
+        self._names = [f"weight_{layer}" for layer in range(1, depth + 2)]
+        for name, fan_in, fan_out in zip(self._names, widths, widths[1:], strict=False):
+            weight = torch.randn(fan_in, fan_out, generator=generator)
+            self.register_parameter(name, torch.nn.Parameter(weight))
+        # Activations are scaled rather than weights, which are larger: by 1/rms and by the scale of
+        # the next layer at once. The inputs' own scaling has no gradient.
+        self._scale_in = 1 / math.sqrt(inputs)
+        hidden = [1 / (rms * math.sqrt(width))] * (depth - 1)
+        self._scales = [*hidden, 1 / (rms * width)]
+
+    @property
+    def first_weight(self) -> Tensor:
+        """The unscaled weights of the first layer, [inputs, width]."""
+        return self.get_parameter("weight_1")
+
+    def forward(self, x: Tensor) -> Tensor:
+        """The outputs [n] for inputs [n, ...], flattened from dimension 1 on."""
+        first, *rest = [getattr(self, name) for name in self._names]
+        z = (x.flatten(1) * self._scale_in).mm(first)
+        for weight, scale in zip(rest, self._scales, strict=True):
+            z = (self._activate(z) * scale).mm(weight)
+        return z.squeeze(1)

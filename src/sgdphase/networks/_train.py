@@ -1,0 +1,237 @@
+"""A training of a network, from record to record."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn import Module
+
+from sgdphase._records import Outcome, Training
+from sgdphase._streams import INITIALISATION, training_stream
+from sgdphase.errors import InputError
+from sgdphase.networks import _checkpoint as checkpoints
+from sgdphase.networks._amplification import amplification
+from sgdphase.networks._descent import State, descend
+from sgdphase.networks._device import device_of
+from sgdphase.networks._early_stopping import early_stopped
+from sgdphase.networks._errors import error, unfitted
+from sgdphase.networks._fc import FullyConnected
+from sgdphase.networks._fitting import Fitting
+from sgdphase.networks._log import Log, copies
+from sgdphase.networks._losses import LOSSES
+from sgdphase.networks._mobilenet import MobileNet
+from sgdphase.networks._ntk import ntk, ntk_change
+from sgdphase.problems import Dataset, Problem, TeacherTask
+
+# The paper's number of training points for the kernel.
+_KERNEL_POINTS = 128
+
+
+@dataclass(frozen=True, eq=False)
+class Points:
+    """Inputs and labels on a device."""
+
+    x: Tensor
+    y: Tensor
+
+    @classmethod
+    def of(cls, data: Dataset, device: torch.device) -> Points:
+        x, y = (torch.as_tensor(array, dtype=torch.float32) for array in (data.x, data.y))
+        return cls(x.to(device), y.to(device))
+
+
+def train(
+    training: Training, *, trajectory: bool = False, checkpoint: Path | None = None
+) -> Outcome:
+    """Train the network that the record names on its problem."""
+    device = device_of()
+    problem = training.problem
+    problem.check_sizes(training.train_size, training.test_size)
+    train_points, test_points = _points(
+        problem, training.train_size, training.test_size, training.seed, device
+    )
+    module = build(training, tuple(train_points.x.shape[1:])).to(device)
+    return fit(
+        module, train_points, test_points, training, trajectory=trajectory, checkpoint=checkpoint
+    )
+
+
+def build(training: Training, shape: tuple[int, ...]) -> Module:
+    """The network of a training for inputs of a shape, with the weights of its seed."""
+    seed = int(training_stream(training.seed, INITIALISATION).integers(2**63))
+    generator = torch.Generator().manual_seed(seed)
+    width, activation = training.width or 1, training.activation or ""
+    if training.model == "fc":
+        return FullyConnected(
+            math.prod(shape),
+            depth=training.depth or 1,
+            width=width,
+            activation=activation,
+            generator=generator,
+        )
+    if len(shape) != 3:
+        raise InputError(
+            f"problem = '{training.problem.kind}': mobilenet wants images (channels, height, "
+            f"width), and these points have shape {shape}"
+        )
+    return MobileNet(shape[0], width=width, activation=activation, generator=generator)
+
+
+def fit(
+    module: Module,
+    train_points: Points,
+    test_points: Points,
+    training: Training,
+    *,
+    trajectory: bool = False,
+    checkpoint: Path | None = None,
+) -> Outcome:
+    """Train any module in place, from its weights as they are, and observe it.
+
+    It gives one number a point, shape [n], and treats points independently of each other.
+    """
+    if len(train_points.x) != training.train_size:
+        raise InputError(
+            f"{len(train_points.x)} training points: the training has train size "
+            f"{training.train_size}"
+        )
+    fitting = Fitting.of(module, train_points.x, train_points.y)
+    if fitting.at_start.shape != train_points.y.shape:
+        raise InputError(
+            f"outputs of shape {tuple(fitting.at_start.shape)}: a module must give one number a "
+            f"point, shape ({training.train_size},)"
+        )
+    test = Fitting.of(module, test_points.x, test_points.y)
+    some = train_points.x[:_KERNEL_POINTS]
+    kernel = ntk(module, some)
+
+    def observe() -> dict[str, float]:
+        more = {"ntk_change": ntk_change(ntk(module, some), kernel)}
+        if isinstance(module, FullyConnected) and _has_axis(training.problem):
+            more["amplification"] = amplification(module)
+        return more
+
+    return observed(fitting, test, training, observe, trajectory=trajectory, checkpoint=checkpoint)
+
+
+def observed(
+    fitting: Fitting,
+    test: Fitting,
+    training: Training,
+    observe: Callable[[], dict[str, float]],
+    *,
+    trajectory: bool = False,
+    checkpoint: Path | None = None,
+) -> Outcome:
+    """Train, and observe on the way and at the end, when `observe` adds what it sees."""
+    short = LOSSES[training.loss].goal * training.margin
+    log = Log(fitting, test, copies(fitting.parameters), short, trajectory)
+    watch = _Watch(log, fitting, checkpoint)
+    state = watch.resumed()
+    ending = descend(fitting, training, state, watch)
+    if not bool(torch.isfinite(test.margins()).all()):
+        ending = "diverged"
+    if ending != "diverged":
+        log.finish(state.changed)
+    final = _at_end(log, fitting) | observe()
+    if ending == "diverged":
+        final = dict.fromkeys(final, math.nan)
+    steps = state.changed
+    along = log.arrays(training.lr) if trajectory else {}
+    return Outcome(ending, steps, training.lr * steps, final | _on_the_way(log), along)
+
+
+def _at_end(log: Log, fitting: Fitting) -> dict[str, float]:
+    last = dict(zip(log.names, log.rows[-1], strict=True)) if log.rows else {}
+    z = fitting.margins()
+    return {
+        "alignment": last.get("alignment", math.nan),
+        "test_error": last.get("test_error", math.nan),
+        "weight_change": last.get("weight_change", math.nan),
+        "unfitted": unfitted(z, log.short),
+        "train_error": error(z),
+    }
+
+
+def _on_the_way(log: Log) -> dict[str, float]:
+    """What a training that diverged has too."""
+    best, when = early_stopped(log.column("step"), log.column("test_error"))
+    first = log.column("alignment")[0] if log.rows else math.nan
+    return {"test_error_early": best, "early_step": when, "first_step_alignment": first}
+
+
+def _has_axis(problem: Problem) -> bool:
+    return isinstance(problem, TeacherTask) and problem.direction == "axis"
+
+
+@dataclass
+class _Watch:
+    """Keeps the log, and the checkpoint if there is one."""
+
+    log: Log
+    fitting: Fitting
+    path: Path | None
+    saved_at: float = field(default_factory=monotonic)
+
+    @property
+    def next(self) -> int:
+        return self.log.next
+
+    def look(self, step: int) -> None:
+        self.log.look(step)
+
+    def pause(self, state: State) -> None:
+        if self.path is None or monotonic() - self.saved_at < checkpoints.EVERY_SECONDS:
+            return
+        tensors = {"w": self.fitting.parameters, "v": state.velocity, "c": state.carry}
+        arrays = {
+            f"{kind}{number}": tensor.detach().cpu().numpy()
+            for kind, many in tensors.items()
+            for number, tensor in enumerate(many)
+        }
+        numbers = {
+            name: value for name, value in vars(state).items() if not isinstance(value, tuple)
+        }
+        checkpoints.save(self.path, {"state": numbers, "rows": self.log.rows}, arrays)
+        self.saved_at = monotonic()
+
+    def resumed(self) -> State:
+        """The state that was saved, with the weights put back; the start if there is none."""
+        saved = checkpoints.load(self.path)
+        if saved is None:
+            return State()
+        numbers, arrays = saved
+        self.log.rows = numbers["rows"]
+        parameters = self.fitting.parameters
+
+        def tensors(kind: str) -> tuple[Tensor, ...]:
+            if f"{kind}0" not in arrays:
+                return ()
+            return tuple(
+                torch.from_numpy(arrays[f"{kind}{number}"]).to(p)
+                for number, p in enumerate(parameters)
+            )
+
+        with torch.no_grad():
+            for parameter, value in zip(parameters, tensors("w"), strict=True):
+                parameter.copy_(value)
+        return State(**numbers["state"], velocity=tensors("v"), carry=tensors("c"))
+
+
+# The cells of one seed share its data; a sweep runs them one after the other.
+@lru_cache(maxsize=1)
+def _points(
+    problem: Problem, train_size: int, test_size: int, seed: int, device: Any
+) -> tuple[Points, Points]:
+    return (
+        Points.of(problem.train_set(train_size, seed), device),
+        Points.of(problem.test_set(test_size, seed), device),
+    )

@@ -1,0 +1,8 @@
+"""Fig. 1C: the phase diagram of the CNN on CIFAR10, animals against the rest, at small margin."""
+
+from __future__ import annotations
+
+from sgdphase.paper._networks import cnn
+from sgdphase.paper._small_margin import phase_figure
+
+FIGURE = phase_figure("fig1c", "the CNN on CIFAR10 (animals against the rest)", cnn)

@@ -1,0 +1,151 @@
+"""From data and parameters to weights: the compiled loops behind plain functions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sgdphase._streams import PERCEPTRON_BATCHES
+from sgdphase._typing import FloatArray
+from sgdphase.errors import require
+from sgdphase.perceptron import _sgd
+from sgdphase.perceptron._random import random_state
+from sgdphase.perceptron._sde import run_sde
+from sgdphase.perceptron._sgd import run_sgd
+from sgdphase.perceptron._variants import run_variant
+from sgdphase.problems import Dataset
+
+# Snapshots of the weights for each doubling of the number of steps.
+PER_OCTAVE = 4
+MAX_STEPS = 2**62
+
+_ENDS: dict[int, Literal["fitted", "budget"]] = {
+    _sgd.FITTED: "fitted",
+    _sgd.OUT_OF_STEPS: "budget",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Points:
+    """A data set as the perceptron sees it: `z = y x` and the lengths of its rows."""
+
+    z: FloatArray
+    norms: FloatArray
+
+    @classmethod
+    def of(cls, data: Dataset) -> Points:
+        z = np.ascontiguousarray(data.x * data.y[:, None], dtype=np.float64)
+        return cls(z, np.sqrt(np.einsum("ij,ij->i", z, z)))
+
+
+@dataclass(frozen=True, eq=False)
+class Weights:
+    """A simulated training: its end, and the weights after some of its steps.
+
+    `steps` is the last step that changed a weight and `w` the weights after it. `snapshots[i]` are
+    those after step `snapshot_steps[i]`; the last entry is the end.
+    """
+
+    status: Literal["fitted", "budget", "diverged"]
+    steps: int
+    w: FloatArray
+    snapshot_steps: NDArray[np.int64]
+    snapshots: FloatArray
+
+
+def simulate_sgd(
+    points: Points,
+    *,
+    margin: float,
+    lr: float,
+    batch: int,
+    momentum: float = 0.0,
+    weight_decay: float = 0.0,
+    seed: int = 0,
+    max_steps: int = MAX_STEPS,
+) -> Weights:
+    """SGD from `w = 0` with fresh batches of distinct points (SI 1.A, SI 2).
+
+    Exact: a faster path than the plain loop, the same process in distribution.
+    """
+    size, dim = points.z.shape
+    require("batch", batch, lambda b: 1 <= b <= size, f"an integer from 1 to the train size {size}")
+    for name, value in (("margin", margin), ("lr", lr)):
+        require(name, value, lambda x: 0 < x < math.inf, "a finite number above 0")
+    require("momentum", momentum, lambda m: 0 <= m < 1, "a number from 0 to below 1")
+    require("weight decay", weight_decay, lambda x: 0 <= x < math.inf, "a number of at least 0")
+    require("seed", seed, lambda s: s >= 0, "an integer of at least 0")
+    root = math.sqrt(dim)
+    threshold, rate = margin * root, lr / (batch * root)
+    if momentum == 0.0 and weight_decay == 0.0:
+        given: tuple[Any, ...] = (points.z, points.norms, threshold, rate, batch)
+        return _run(run_sgd, given, dim, seed, max_steps)
+    given = (points.z, threshold, rate, lr * weight_decay, momentum, batch)
+    return _run(run_variant, given, dim, seed, max_steps)
+
+
+def simulate_sde(
+    points: Points,
+    *,
+    margin: float,
+    temperature: float,
+    dt: float,
+    seed: int = 0,
+    max_time: float = math.inf,
+) -> Weights:
+    """Eq. 2 with the empirical gradient and covariance, in steps of `dt`.
+
+    A solution of the equation as `dt -> 0`; SGD with batch 1 makes steps of `dt = temperature`.
+    """
+    positive = "a finite number above 0"
+    require("dt", dt, lambda x: 0 < x < math.inf, positive)
+    require("margin", margin, lambda x: 0 < x < math.inf, positive)
+    nonnegative = "a finite number of at least 0"
+    require("temperature", temperature, lambda x: 0 <= x < math.inf, nonnegative)
+    require("max time", max_time, lambda x: x > 0, "a number above 0")
+    require("seed", seed, lambda s: s >= 0, "an integer of at least 0")
+    dim = points.z.shape[1]
+    max_steps = int(min(max_time / dt, float(MAX_STEPS)))
+    given = (points.z, margin * math.sqrt(dim), temperature, dt)
+    return _run(run_sde, given, dim, seed, max_steps)
+
+
+def _run(
+    loop: Callable[..., Any], given: tuple[Any, ...], dim: int, seed: int, max_steps: int
+) -> Weights:
+    due = snapshot_schedule(max_steps)
+    snapshots = np.empty((len(due), dim))
+    stop = np.zeros(1, np.int64)
+    state = random_state(seed, PERCEPTRON_BATCHES)
+    # Compiled loops do not see signals: they run beside this thread, which does.
+    with ThreadPoolExecutor(max_workers=1) as beside:
+        running = beside.submit(loop, *given, max_steps, due, snapshots, state, stop)
+        try:
+            end, w, steps, stored = running.result()
+        except BaseException:
+            stop[0] = 1
+            raise
+    if end == _sgd.DIVERGED:  # the end is no number
+        kept = max(min(stored, int(np.searchsorted(due, steps))), 1)
+        return Weights("diverged", int(steps), w, due[:kept], snapshots[:kept].copy())
+    before = int(np.searchsorted(due[:stored], steps))  # the end itself is added
+    snapshot_steps = np.append(due[:before], steps).astype(np.int64)
+    return Weights(_ENDS[end], int(steps), w, snapshot_steps, np.vstack([snapshots[:before], w]))
+
+
+def snapshot_schedule(max_steps: int) -> NDArray[np.int64]:
+    """Every step up to 8, then `PER_OCTAVE` for each doubling.
+
+    >>> snapshot_schedule(40)
+    array([ 1,  2,  3,  4,  5,  6,  7,  8, 10, 11, 13, 16, 19, 23, 27, 32, 38])
+    """
+    octaves = math.log2(max(max_steps, 1))
+    steps = np.round(2.0 ** (np.arange(0, octaves * PER_OCTAVE + 1) / PER_OCTAVE))
+    steps = np.unique(np.concatenate([np.arange(1.0, 9.0), steps]))
+    return steps[steps <= max_steps].astype(np.int64)

@@ -1,0 +1,55 @@
+"""A training of the perceptron, from record to record."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from sgdphase._records import Outcome, Training
+from sgdphase.errors import InputError
+from sgdphase.perceptron import _observe as observe
+from sgdphase.perceptron._simulate import Points, simulate_sgd
+from sgdphase.problems import TeacherTask
+
+
+def train(training: Training, *, trajectory: bool = False) -> Outcome:
+    """Run a training of the perceptron `f(x) = w . x / sqrt(d)` and observe it.
+
+    >>> outcome = train(Training(TeacherTask(dim=16), train_size=64, lr=1.0, batch=4, seed=1))
+    >>> outcome.status, outcome.unfitted, outcome.w1 > outcome.w_perp
+    ('fitted', 0.0, True)
+    """
+    if training.model != "perceptron":
+        raise InputError(f"model = {training.model}: must be perceptron here")
+    task, margin, lr = training.teacher, training.margin, training.lr
+    train_points = _train_points(task, training.train_size, training.seed)
+    test_points = _test_points(task, training.test_size, training.seed)
+    run = simulate_sgd(
+        train_points,
+        margin=margin,
+        lr=lr,
+        batch=training.batch,
+        momentum=training.momentum,
+        weight_decay=training.weight_decay,
+        seed=training.seed,
+        max_steps=training.step_limit,
+    )
+    observables = observe.final_observables(
+        run, train_points, test_points, chi=task.chi, margin=margin, lr=lr
+    )
+    along = (
+        observe.trajectory(run, train_points, test_points, margin=margin, lr=lr)
+        if trajectory
+        else {}
+    )
+    return Outcome(run.status, run.steps, lr * run.steps, observables, along)
+
+
+# The cells of one seed share its data sets; a sweep runs them one after the other.
+@lru_cache(maxsize=2)
+def _train_points(task: TeacherTask, size: int, seed: int) -> Points:
+    return Points.of(task.train_set(size, seed))
+
+
+@lru_cache(maxsize=1)
+def _test_points(task: TeacherTask, size: int, seed: int) -> Points:
+    return Points.of(task.test_set(size, seed))

@@ -1,0 +1,158 @@
+r"""Intervals: a bootstrap over seeds that is not overconfident when there are few.
+
+Let `y_cs` be a number of cell `c` in seed `s`, with residuals `r_cs` about the mean over the `S`
+seeds. A replicate of all means at once is
+
+    y_c + sqrt((S-1)/X) sum_s g_s r_cs / sqrt(S (S-1)),     g_s ~ N(0,1),  X ~ chi^2(S-1)
+
+with the same `g` and `X` for every cell (a wild bootstrap: what is common to the cells of a seed
+stays common). For any linear combination of cells and Gaussian noise it has exactly Student's
+distribution with `S-1` degrees of freedom, so that 3 seeds give an honest interval, where drawing
+seeds with replacement gives one that is far too short.
+
+A fit through cells also has to own up to cells that do not follow it. `linear_fit` compares the
+scatter of cells about the fit with what the seeds explain, and adds the excess to the replicates.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sgdphase._typing import FloatArray
+from sgdphase.errors import InputError
+
+__all__ = [
+    "LEVEL",
+    "REPLICATES",
+    "Estimate",
+    "interval",
+    "linear_fit",
+    "seed_means",
+    "seed_replicates",
+]
+
+LEVEL = 0.9  # of every interval, unless asked otherwise
+REPLICATES = 1000  # the 5 % quantile is then known to within 0.7 %
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A number with its interval; NaN bounds where the data give none (a single seed)."""
+
+    value: float
+    low: float
+    high: float
+
+    def as_dict(self) -> dict[str, float | None]:
+        """Plain numbers, None instead of NaN."""
+        fields = {"value": self.value, "low": self.low, "high": self.high}
+        return {name: float(v) if np.isfinite(v) else None for name, v in fields.items()}
+
+
+def seed_means(values: ArrayLike) -> FloatArray:
+    """Means over the last axis (seeds) of `y_cs = cell_c + seed_s`, NaN where a run is missing.
+
+    With nothing missing these are the plain means. Otherwise a cell that lacks a seed is compared
+    with the others within the seeds it has: least squares for the additive model.
+
+    >>> seed_means([[0.0, 10.0], [1.0, np.nan]]).round(6).tolist()
+    [5.0, 6.0]
+    """
+    y = np.asarray(values, dtype=np.float64)
+    flat = y.reshape(-1, y.shape[-1])
+    there = np.isfinite(flat)
+    if there.all() or not there.any():
+        return _mean(flat, axis=1).reshape(y.shape[:-1])
+    seed = np.zeros(flat.shape[1])
+    cell = _mean(flat, axis=1)
+    for _ in range(200):
+        step = np.nan_to_num(_mean(flat - cell[:, None] - seed, axis=0))
+        seed += step
+        cell = _mean(flat - seed, axis=1)
+        if np.abs(step).max() < 1e-10:
+            break
+    present = there.any(axis=0)
+    return np.asarray((cell + seed[present].mean()).reshape(y.shape[:-1]))
+
+
+def seed_replicates(values: ArrayLike, rng: np.random.Generator, count: int) -> FloatArray:
+    """`count` replicates of the means over the last axis, as the first axis; NaN for one seed."""
+    y = np.asarray(values, dtype=np.float64)
+    seeds = y.shape[-1]
+    mean = seed_means(y)
+    if seeds < 2:
+        return np.full((count, *mean.shape), np.nan)
+    residual = y - mean[..., None]
+    n = np.isfinite(residual).sum(axis=-1)
+    # With missing runs the seed effects do not average out in a cell; the spread is about the mean.
+    residual = residual - _mean(residual, axis=-1)[..., None]
+    noise = rng.standard_normal((count, seeds))
+    scale = np.sqrt((seeds - 1) / rng.chisquare(seeds - 1, count))
+    weight = 1 / np.sqrt(np.maximum(n * (n - 1), 1))
+    deviation = np.einsum("rs,...s->r...", noise, np.nan_to_num(residual)) * weight
+    if np.any(n == 1):
+        # A cell with one seed of several borrows the scatter of the others.
+        spread = np.sqrt(
+            _mean(_mean(residual[n > 1] ** 2, axis=-1), axis=None) * seeds / (seeds - 1)
+        )
+        deviation = np.where(n == 1, spread * rng.standard_normal(deviation.shape), deviation)
+    shape = (count,) + (1,) * mean.ndim
+    return np.asarray(mean + deviation * scale.reshape(shape))
+
+
+def linear_fit(
+    design: FloatArray, mean: FloatArray, replicates: FloatArray, rng: np.random.Generator
+) -> tuple[FloatArray, FloatArray]:
+    """Least squares of `mean [n]` on `design [n, k]`: coefficients `[k]` and replicates `[R, k]`.
+
+    If the scatter about the fit is one that less than a tenth of the seeds' replicates `[R, n]`
+    reach, what it exceeds their median by counts as scatter of the cells, and adds Student noise
+    with `n - k` degrees of freedom.
+    """
+    n, k = design.shape
+    inverse = np.linalg.pinv(design)
+    coefficients = inverse @ mean
+    copies = replicates @ inverse.T
+    if n > k:
+        project = np.eye(n) - design @ inverse
+        seen = float(np.sum((project @ mean) ** 2)) / (n - k)
+        no_seeds = not np.isfinite(replicates).any()
+        excess = np.sqrt(_beyond(seen, project, replicates - mean, n - k))
+        root = np.linalg.cholesky(inverse @ inverse.T + 1e-15 * np.eye(k))
+        draws = rng.standard_normal((len(copies), k)) @ root.T
+        student = np.sqrt((n - k) / rng.chisquare(n - k, len(copies)))
+        base = coefficients if no_seeds else copies
+        copies = base + excess * draws * student[:, None]
+    return coefficients, copies
+
+
+def interval(value: float, replicates: FloatArray, level: float = LEVEL) -> Estimate:
+    """The central `level` of the replicates; NaN bounds if a tenth of them is undefined."""
+    if not 0 < level < 1:
+        raise InputError(f"level = {level}: must be between 0 and 1, as 0.9")
+    good = replicates[np.isfinite(replicates)]
+    if good.size < 0.9 * max(replicates.size, 1) or good.size == 0:
+        return Estimate(float(value), float("nan"), float("nan"))
+    low, high = np.quantile(good, [(1 - level) / 2, (1 + level) / 2])
+    return Estimate(float(value), float(low), float(high))
+
+
+def _beyond(seen: float, project: FloatArray, deviations: FloatArray, dof: int) -> float:
+    """Scatter about a fit that the seeds do not explain: none unless they would rarely give it."""
+    if not np.isfinite(deviations).any():
+        return seen
+    squares = np.sum((deviations @ project.T) ** 2, axis=1) / dof
+    # Quantiles, as Student tails leave the mean of squares infinite for 3 seeds or fewer.
+    usual, rare = np.nanquantile(squares, [0.5, 0.9])
+    return seen - float(usual) if seen > rare else 0.0
+
+
+def _mean(values: FloatArray, axis: int | None) -> FloatArray:
+    """Mean of the finite entries, NaN without a warning where there is none."""
+    there = np.isfinite(values)
+    total = np.where(there, values, 0.0).sum(axis=axis)
+    n = there.sum(axis=axis)
+    return np.asarray(np.where(n > 0, total / np.maximum(n, 1), np.nan))

@@ -1,0 +1,273 @@
+r"""Data collapse: the exponents for which curves at several sizes fall onto one.
+
+Curves `y_P(x)` obey scaling if `y_P(x) = P^alpha F(x / P^gamma)`. In logarithms a change of
+`gamma` shifts the curves sideways. The measure is that of Bhattacharjee and Seno, weighted by the
+noise as in Houdayer and Hartmann: each point of a curve is compared with every other curve,
+interpolated at the same rescaled `x`,
+
+    chi2 = 1/N sum_{p != q} sum_{i in overlap} w D^2
+    D = ln y_p(x_i) - ln y_q(x_i (q/p)^gamma) - alpha ln(p/q)
+
+with `1/w` the variance of the difference. `chi2` near 1 is a collapse as good as the noise allows;
+well above 1 the curves do not have one shape. Interpolation is by cubic splines: with straight
+lines, shifts by whole grid steps would look better than others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.interpolate import CubicSpline
+
+from sgdphase._typing import FloatArray
+from sgdphase.errors import InputError
+from sgdphase.stats._bootstrap import LEVEL, Estimate, interval, seed_means
+from sgdphase.stats._loglinear import logarithms
+
+__all__ = ["Collapse", "Curve", "collapse", "effective_collapses"]
+
+COPIES = 400
+COARSE, FINE = 121, 41  # exponents tried over the whole range, then where the copies ended up
+MIN_OVERLAP = 0.4  # of the points compared at best; less overlap is no collapse
+
+
+@dataclass(frozen=True)
+class Curve:
+    """`y` at `x` for the system of one `size`: `y` is `[n]` or `[n, seeds]`, all positive."""
+
+    size: float
+    x: ArrayLike
+    y: ArrayLike
+
+
+@dataclass(frozen=True)
+class Collapse:
+    """The best collapse: `exponent` (gamma), `y_exponent` (alpha), and its quality `chi2`."""
+
+    exponent: Estimate
+    y_exponent: Estimate
+    chi2: float
+    sizes: tuple[float, ...]
+
+
+def collapse(
+    curves: Sequence[Curve],
+    *,
+    y_exponent: float | None = 0.0,
+    between: tuple[float, float] = (-0.5, 2.0),
+    same_seeds: bool = False,
+    level: float = LEVEL,
+    copies: int = COPIES,
+    seed: int = 0,
+) -> Collapse:
+    """The `gamma` in `between` that collapses the curves best.
+
+    `y_exponent` is alpha, or None to fit it too. The error is that of a bootstrap over the seeds of
+    each curve (`sgdphase.stats`). With one seed per curve there is no error, and the
+    noise is taken as equal everywhere.
+
+    Seeds of different sizes are independent, unless `same_seeds` says that column `s` of every
+    curve has something in common, such as the initial weights: then sizes are compared within
+    seeds, and a factor that a seed has at all sizes is no noise.
+    """
+    logs = [_log_curve(curve) for curve in curves]
+    if same_seeds:
+        logs = _without_factors(logs)
+    sizes = np.array([np.log(curve.size) for curve in curves])
+    if np.unique(sizes).size < 2:
+        raise InputError(f"curves of {np.unique(sizes).size} size: a collapse needs 2 or more")
+    if not between[0] < between[1]:
+        raise InputError(f"between = {between}: must be two increasing numbers")
+    rng = np.random.default_rng(seed)
+    means = [seed_means(log_y) for _, log_y in logs]
+    variances = _variances(logs)
+    known = all(log_y.shape[1] > 1 for _, log_y in logs)
+    rows = [mean[None] for mean in means]
+    if known:
+        noise = _noise([log_y.shape[1] for _, log_y in logs], same_seeds, rng, copies)
+        rows = [
+            np.vstack([mean, mean + _wild(log_y, mean, own)])
+            for (_, log_y), mean, own in zip(logs, means, noise, strict=True)
+        ]
+    xs = [log_x for log_x, _ in logs]
+
+    grid = np.linspace(*between, COARSE)
+    chi2, _ = _measure(grid, sizes, xs, rows, variances, y_exponent)
+    if not np.isfinite(chi2[0]).any():
+        raise InputError(f"between = {between}: the curves do not overlap for any such exponent")
+    first = grid[chi2.argmin(axis=1)]
+    # Half a percent at each end is left to the coarse grid, so that a stray copy does not blur it.
+    low, high = np.quantile(first, [0.005, 0.995])
+    step = grid[1] - grid[0]
+    grid = np.linspace(max(low - 2 * step, between[0]), min(high + 2 * step, between[1]), FINE)
+    chi2, alpha = _measure(grid, sizes, xs, rows, variances, y_exponent)
+    gamma = _bottom(grid, chi2)
+    stray = (first < grid[0]) | (first > grid[-1])
+    gamma = np.where(stray, first, gamma)
+    alphas = np.array([np.interp(g, grid, a) for g, a in zip(gamma, alpha, strict=True)])
+    if gamma[0] <= between[0] + step or gamma[0] >= between[1] - step:
+        raise InputError(
+            f"between = {between}: the best exponent {gamma[0]:.3g} is at the end; widen the range"
+        )
+    nothing = np.full(1, np.nan)
+    return Collapse(
+        exponent=interval(gamma[0], gamma[1:] if known else nothing, level),
+        y_exponent=interval(alphas[0], alphas[1:] if known else nothing, level),
+        chi2=float(chi2[0].min()),
+        sizes=tuple(sorted({float(curve.size) for curve in curves})),
+    )
+
+
+def effective_collapses(
+    curves: Sequence[Curve],
+    *,
+    window: int = 2,
+    y_exponent: float | None = 0.0,
+    between: tuple[float, float] = (-0.5, 2.0),
+    same_seeds: bool = False,
+    level: float = LEVEL,
+) -> list[Collapse]:
+    """The collapse over each `window` of consecutive sizes: how the exponent drifts with size."""
+    sizes = sorted({float(curve.size) for curve in curves})
+    if not 2 <= window <= len(sizes):
+        raise InputError(f"window = {window}: must be from 2 to the number of sizes {len(sizes)}")
+    return [
+        collapse(
+            [c for c in curves if sizes[i] <= c.size <= sizes[i + window - 1]],
+            y_exponent=y_exponent,
+            between=between,
+            same_seeds=same_seeds,
+            level=level,
+        )
+        for i in range(len(sizes) - window + 1)
+    ]
+
+
+def _measure(
+    gammas: FloatArray,
+    sizes: FloatArray,
+    xs: list[FloatArray],
+    rows: list[FloatArray],
+    variances: list[FloatArray],
+    y_exponent: float | None,
+) -> tuple[FloatArray, FloatArray]:
+    """`chi2` and the best alpha, `[copy, gamma]`; infinite where too few points overlap.
+
+    For a given gamma the differences are linear in alpha, so the best one is explicit.
+    """
+    shape = (len(rows[0]), gammas.size)
+    dd, dl, ll = np.zeros(shape), np.zeros(shape), np.zeros(gammas.size)
+    points = np.zeros(gammas.size)
+    for q, (x_q, y_q) in enumerate(zip(xs, rows, strict=True)):
+        spline = CubicSpline(x_q, y_q, axis=1)
+        # Between grid points the noise of several is averaged: each with its weight in the spline.
+        basis = CubicSpline(x_q, np.eye(x_q.size), axis=1)
+        for p, (x_p, y_p) in enumerate(zip(xs, rows, strict=True)):
+            if sizes[p] == sizes[q]:
+                continue
+            distance = sizes[p] - sizes[q]
+            at = x_p[None] - gammas[:, None] * distance  # [gamma, point]
+            inside = (at >= x_q[0] - 1e-9) & (at <= x_q[-1] + 1e-9)
+            other = spline(np.clip(at, x_q[0], x_q[-1]))  # [copy, gamma, point]
+            noise = np.einsum("kgi,k->gi", basis(np.clip(at, x_q[0], x_q[-1])) ** 2, variances[q])
+            weight = inside / (variances[p] + noise)
+            difference = y_p[:, None, :] - other
+            dd += np.einsum("rgi,rgi,gi->rg", difference, difference, weight)
+            dl += distance * np.einsum("rgi,gi->rg", difference, weight)
+            ll += distance**2 * weight.sum(axis=1)
+            points += inside.sum(axis=1)
+    free = y_exponent is None
+    alpha = dl / np.maximum(ll, 1e-300) if free else np.full(shape, y_exponent, dtype=np.float64)
+    total = dd - 2 * alpha * dl + alpha**2 * ll
+    most = _most_points(xs)
+    chi2 = np.where(points >= MIN_OVERLAP * most, total / np.maximum(points, 1), np.inf)
+    return chi2, alpha
+
+
+def _most_points(xs: list[FloatArray]) -> float:
+    """The points that could be compared at best, each curve's within each other's length."""
+    return float(sum(min(len(a), len(b)) for i, a in enumerate(xs) for b in xs[:i]) * 2)
+
+
+def _bottom(grid: FloatArray, chi2: FloatArray) -> FloatArray:
+    """Minimum of each row, by the parabola through the lowest point and its neighbours."""
+    k = np.clip(chi2.argmin(axis=1), 1, grid.size - 2)
+    index = np.arange(len(chi2))
+    a, b, c = chi2[index, k - 1], chi2[index, k], chi2[index, k + 1]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        shift = 0.5 * (a - c) / (a - 2 * b + c)
+    shift = np.where(np.isfinite(shift), np.clip(shift, -1, 1), 0.0)
+    return np.asarray(grid[k] + shift * (grid[1] - grid[0]))
+
+
+def _without_factors(
+    logs: list[tuple[FloatArray, FloatArray]],
+) -> list[tuple[FloatArray, FloatArray]]:
+    """The curves without what each seed has in common at all sizes and all `x`."""
+    if len({log_y.shape[1] for _, log_y in logs}) > 1:
+        raise InputError("curves of different numbers of seeds: they are not the same ones")
+    every = np.concatenate([log_y for _, log_y in logs])
+    factor = seed_means(every.T)
+    return [(log_x, log_y - factor) for log_x, log_y in logs]
+
+
+def _noise(seeds: list[int], same: bool, rng: np.random.Generator, count: int) -> list[FloatArray]:
+    """Student's numbers for each curve, `[copy, seed]`; the same for all if the seeds are."""
+    # The noise is known from the seeds of all curves, but the outer sizes weigh most: count half.
+    dofs = seeds[0] - 1.0 if same else sum(n - 1 for n in seeds) / 2
+    scale = np.sqrt(dofs / rng.chisquare(dofs, count))[:, None]
+    if same:
+        return [rng.standard_normal((count, seeds[0])) * scale] * len(seeds)
+    return [rng.standard_normal((count, n)) * scale for n in seeds]
+
+
+def _wild(log_y: FloatArray, mean: FloatArray, noise: FloatArray) -> FloatArray:
+    """Deviations of the means, `[copy, point]`, made of the residuals of the seeds."""
+    seeds = log_y.shape[1]
+    residual = np.nan_to_num(log_y - mean[:, None])
+    return np.asarray(noise @ residual.T / np.sqrt(seeds * (seeds - 1)))
+
+
+def _variances(logs: list[tuple[FloatArray, FloatArray]]) -> list[FloatArray]:
+    """Variance of each mean, pooled over the points of all curves at a similar `x`.
+
+    A variance from the few seeds of one point would be a poor weight, and one that favours points
+    whose seeds agree by chance: intervals came out a fifth too short.
+    """
+    if any(y.shape[1] < 2 for _, y in logs):
+        return [np.ones(x.size) for x, _ in logs]
+    n = [np.maximum(np.isfinite(y).sum(axis=1), 1) for _, y in logs]
+    own = [
+        np.nansum((y - np.nanmean(y, axis=1, keepdims=True)) ** 2, axis=1) / np.maximum(m - 1, 1)
+        for (_, y), m in zip(logs, n, strict=True)
+    ]
+    every_x, every = np.concatenate([x for x, _ in logs]), np.concatenate(own)
+    reach = 2.5 * np.median(np.concatenate([np.diff(x) for x, _ in logs]))
+    floor = max(1e-12, 1e-6 * float(every.mean()))  # curves without noise still need a weight
+    return [
+        np.maximum((near * every).sum(axis=1) / near.sum(axis=1), floor) / m
+        for (x, _), m in zip(logs, n, strict=True)
+        for near in [np.abs(x[:, None] - every_x) <= reach]
+    ]
+
+
+def _log_curve(curve: Curve) -> tuple[FloatArray, FloatArray]:
+    """Logarithms sorted in `x`; points that lack all seeds are left out."""
+    x, y = np.asarray(curve.x, dtype=np.float64), np.asarray(curve.y, dtype=np.float64)
+    y = y[:, None] if y.ndim == 1 else y
+    if x.ndim != 1 or y.ndim != 2 or len(y) != x.size or not curve.size > 0:
+        raise InputError(
+            f"curve of size {curve.size}, x of shape {x.shape}, y of shape {y.shape}: "
+            "must be a positive size, [n], and [n] or [n, seeds]"
+        )
+    log_y = logarithms(y)
+    keep = (x > 0) & np.isfinite(log_y).any(axis=1)
+    if np.unique(x[keep]).size < max(3, keep.sum()):
+        raise InputError(
+            f"curve of size {curve.size:g}: must have 3 or more points, each x once, x > 0, y > 0"
+        )
+    order = np.argsort(x[keep])
+    return np.log(x[keep][order]), log_y[keep][order]

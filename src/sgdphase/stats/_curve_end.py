@@ -1,0 +1,73 @@
+"""Up to which batch a metric stays within a tolerance: one curve through all batches.
+
+The curve is the least squares one that never falls, from zero at the user's own batch, linear in
+log batch between the others. Replicates are drawn about it; half of the variance of a difference to
+the user's training is that training's own, the same at all batches. What replicates are off the
+curve, the curve is taken to be off the truth (the basic bootstrap): noise bends a rising curve
+upwards, and this takes it out.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from scipy.optimize import isotonic_regression
+from scipy.special import ndtri
+
+from sgdphase._typing import FloatArray
+from sgdphase.stats._bootstrap import LEVEL, REPLICATES, Estimate
+
+__all__ = ["curve_end"]
+
+
+def curve_end(
+    batches: FloatArray,
+    worse: FloatArray,
+    half_widths: FloatArray,
+    tolerance: float,
+    *,
+    level: float = LEVEL,
+) -> Estimate:
+    """The batch at which the curve leaves the tolerance; the last one, with no high end, if none.
+
+    `batches` begin with the user's own; `worse` are the differences at the others, with the half
+    widths of their intervals at `level`.
+
+    >>> found = curve_end(np.array([8.0, 16, 32]), np.array([0.0, 2.0]), np.array([0.1, 0.1]), 1.0)
+    >>> round(found.value, 1), 16 < found.low < found.value < found.high < 32
+    (22.6, True)
+    """
+    x, value = np.log2(batches), np.array([0.0, *worse])
+    error = half_widths / float(ndtri((1 + level) / 2))
+    least = max(float(error.min()), 1e-150)
+    weight = np.array([1e6 / least**2, *(1 / np.maximum(error, least) ** 2)])
+    curve = isotonic_regression(value, weights=weight).x
+    rng = np.random.default_rng(0)
+    own, common = rng.standard_normal((REPLICATES, len(error))), rng.standard_normal(REPLICATES)
+    noise = (own + common[:, None]) / math.sqrt(2) * error
+    end = _end(x, curve, tolerance)
+    ends = [
+        _end(x, isotonic_regression(curve + np.array([0.0, *row]), weights=weight).x, tolerance)
+        for row in noise
+    ]
+    upper, lower = np.quantile(ends, [(1 + level) / 2, (1 - level) / 2])
+    low, high = 2 * end - float(upper), max(2 * end - float(lower), end)
+    first, last = float(x[0]), float(x[-1])
+    return Estimate(
+        2.0 ** min(end, last),
+        2.0 ** min(max(low, first), end, last),
+        2.0**high if high <= last else math.inf,
+    )
+
+
+def _end(x: FloatArray, rising: FloatArray, tolerance: float) -> float:
+    """Where a rising curve passes the tolerance; beyond the last point if it does not."""
+    over = np.flatnonzero(rising > tolerance)
+    if not over.size:
+        return float(x[-1]) + 1.0
+    after = int(over[0])
+    if after == 0:
+        return float(x[0])
+    share = (tolerance - rising[after - 1]) / (rising[after] - rising[after - 1])
+    return float(x[after - 1] + share * (x[after] - x[after - 1]))

@@ -1,0 +1,81 @@
+"""The log-linear fit: `y = prefactor * product of x_k^exponent_k` over cells and seeds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sgdphase._typing import FloatArray
+from sgdphase.stats._bootstrap import (
+    LEVEL,
+    REPLICATES,
+    Estimate,
+    interval,
+    linear_fit,
+    seed_means,
+    seed_replicates,
+)
+
+__all__ = ["LogLinear", "logarithms", "loglinear"]
+
+
+@dataclass(frozen=True, eq=False)
+class LogLinear:
+    """A fit about the centre of the cells.
+
+    `exponents [k]` and their `replicates [R, 1 + k]`, whose first column, as `centre`, is `log y`
+    at the mean of `log x`. `scatter` is the rms distance of the cells from the fit.
+    """
+
+    centre: float
+    exponents: FloatArray
+    replicates: FloatArray
+    scatter: float
+    level: float
+
+    def exponent(self, *weights: float) -> Estimate:
+        """A sum of exponents with these weights: `exponent(1)` is the first, `(0, 1)` the next."""
+        w = np.array(weights)
+        copies = self.replicates[:, 1 : 1 + w.size] @ w
+        return interval(float(self.exponents[: w.size] @ w), copies, self.level)
+
+
+def loglinear(
+    log_x: ArrayLike,
+    log_y: ArrayLike,
+    *,
+    level: float = LEVEL,
+    replicates: int = REPLICATES,
+    seed: int = 0,
+) -> LogLinear:
+    """Least squares of `log_y [n, seeds]` on `log_x [n]` or `[n, k]`; a missing run is NaN.
+
+    Intervals come from the bootstrap over seeds and from any scatter of the cells beyond what the
+    seeds explain (`linear_fit`).
+
+    >>> x = np.log([1.0, 2.0, 4.0])
+    >>> loglinear(x, (3 * x)[:, None] + [0.1, -0.1]).exponent(1).value.round(6)
+    3.0
+    """
+    x, y = np.asarray(log_x, dtype=np.float64), np.asarray(log_y, dtype=np.float64)
+    x = x[:, None] if x.ndim == 1 else x
+    design = np.column_stack([np.ones(len(x)), x - x.mean(axis=0)])
+    rng = np.random.default_rng(seed)
+    mean, copies = seed_means(y), seed_replicates(y, rng, replicates)
+    fit, many = linear_fit(design, mean, copies, rng)
+    scatter = float(np.sqrt(np.mean((mean - design @ fit) ** 2)))
+    return LogLinear(float(fit[0]), fit[1:], many, scatter, level)
+
+
+def logarithms(values: ArrayLike) -> FloatArray:
+    """Natural logarithms; NaN for what is not above 0.
+
+    >>> logarithms([1.0, 0.0]).tolist()
+    [0.0, nan]
+    """
+    y = np.asarray(values, dtype=np.float64)
+    logs = np.full(y.shape, np.nan)
+    np.log(y, out=logs, where=y > 0)
+    return logs

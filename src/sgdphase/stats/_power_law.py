@@ -1,0 +1,95 @@
+"""Power laws `y = prefactor x^exponent` with errors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sgdphase._typing import FloatArray
+from sgdphase.errors import InputError
+from sgdphase.stats._bootstrap import LEVEL, REPLICATES, Estimate, interval
+from sgdphase.stats._loglinear import logarithms, loglinear
+
+__all__ = ["PowerLaw", "effective_power_laws", "power_law"]
+
+
+@dataclass(frozen=True)
+class PowerLaw:
+    """A fit: `exponent` and `prefactor`, each with its interval.
+
+    `scatter` is the rms distance of the points from the line, in natural logarithms; `first` and
+    `last` are the ends of the range of `x`.
+    """
+
+    exponent: Estimate
+    prefactor: Estimate
+    scatter: float
+    first: float
+    last: float
+
+    def __call__(self, x: ArrayLike) -> FloatArray:
+        """The fitted line at `x`."""
+        return np.asarray(
+            self.prefactor.value * np.asarray(x, dtype=np.float64) ** self.exponent.value
+        )
+
+
+def power_law(
+    x: ArrayLike,
+    y: ArrayLike,
+    *,
+    level: float = LEVEL,
+    replicates: int = REPLICATES,
+    seed: int = 0,
+) -> PowerLaw:
+    """Least squares in logarithms of `y [n]` or `y [n, seeds]` on `x [n]`; NaN is left out.
+
+    With seeds, the interval comes from the bootstrap over them and from any scatter of the points
+    beyond what they explain; without, from the scatter about the line alone (3 points or more).
+
+    >>> law = power_law([1, 2, 4, 8], [3, 6, 12, 24])
+    >>> round(law.exponent.value, 6), round(law.prefactor.value, 6)
+    (1.0, 3.0)
+    """
+    log_x, log_y = _logs(x, y)
+    if log_x.size < 2:
+        raise InputError(f"{log_x.size} points with x > 0 and y > 0: a power law needs 2 or more")
+    fit = loglinear(log_x, log_y, level=level, replicates=replicates, seed=seed)
+    exponent, middle = fit.exponent(1), log_x.mean()
+    with np.errstate(over="ignore"):  # a replicate with a steep slope may have no finite prefactor
+        at_one = np.exp(fit.replicates[:, 0] - fit.replicates[:, 1] * middle)
+    prefactor = float(np.exp(fit.centre - exponent.value * middle))
+    return PowerLaw(
+        exponent=exponent,
+        prefactor=interval(prefactor, at_one, level),
+        scatter=fit.scatter,
+        first=float(np.exp(log_x.min())),
+        last=float(np.exp(log_x.max())),
+    )
+
+
+def effective_power_laws(
+    x: ArrayLike, y: ArrayLike, *, window: int = 2, level: float = LEVEL
+) -> list[PowerLaw]:
+    """The exponent over each `window` of consecutive `x`: how it drifts."""
+    xs = np.asarray(x, dtype=np.float64)
+    if not 2 <= window <= xs.size:
+        raise InputError(f"window = {window}: must be from 2 to the number of points {xs.size}")
+    order = np.argsort(xs)
+    xs, ys = xs[order], np.asarray(y, dtype=np.float64)[order]
+    starts = range(xs.size - window + 1)
+    return [power_law(xs[i : i + window], ys[i : i + window], level=level) for i in starts]
+
+
+def _logs(x: ArrayLike, y: ArrayLike) -> tuple[FloatArray, FloatArray]:
+    xs, ys = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
+    ys = ys[:, None] if ys.ndim == 1 else ys
+    if xs.ndim != 1 or ys.ndim != 2 or len(ys) != xs.size:
+        raise InputError(
+            f"x of shape {xs.shape} and y of shape {ys.shape}: must be [n] and [n] or [n, seeds]"
+        )
+    log_y = logarithms(ys)
+    keep = (xs > 0) & np.isfinite(log_y).any(axis=1)
+    return np.log(xs[keep]), log_y[keep]

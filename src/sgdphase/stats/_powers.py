@@ -1,0 +1,43 @@
+"""Powers of two: as numbers, as text, as TeX."""
+
+from __future__ import annotations
+
+import math
+
+__all__ = ["power_of_two", "power_of_two_tex", "powers", "whole_powers"]
+
+
+def powers(first: int, last: int, step: int = 1) -> list[float]:
+    """Powers of two with the exponents `first, first + step, ...` up to `last`.
+
+    >>> powers(-1, 3, 2)
+    [0.5, 2.0, 8.0]
+    """
+    return [2.0**k for k in range(first, last + 1, step)]
+
+
+def whole_powers(first: int, last: int, step: int = 1) -> list[int]:
+    """The same as integers, for exponents of at least 0.
+
+    >>> whole_powers(0, 3)
+    [1, 2, 4, 8]
+    """
+    return [2**k for k in range(first, last + 1, step)]
+
+
+def power_of_two(value: float) -> str:
+    """`2^k` for the nearest whole `k`.
+
+    >>> power_of_two(0.0078125), power_of_two(100)
+    ('2^-7', '2^7')
+    """
+    return f"2^{round(math.log2(value))}"
+
+
+def power_of_two_tex(value: float) -> str:
+    """The same for a label of a picture.
+
+    >>> power_of_two_tex(1024)
+    '2^{10}'
+    """
+    return f"2^{{{round(math.log2(value))}}}"

@@ -1,0 +1,169 @@
+"""Fluctuations around the online solution at large dimension (SI 4.B).
+
+Linearising Eq. 3 around its deterministic solution, ``z = (w1, w_perp) - deterministic`` is a
+time-dependent Ornstein-Uhlenbeck process
+
+    dz = A z dt + sqrt(T/d) sqrt(Sigma) dW,      dC/dt = A C + C A^T + (T/d) Sigma,   C = <z z^T>,
+
+with ``A`` the derivatives of the drift. Here ``A`` is exact and ``Sigma`` has its off-diagonal
+term, where SI 4.B takes the leading order in ``lam`` of both and leaves the off-diagonals out.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from sgdphase._typing import FloatArray
+from sgdphase.theory._averages import SQRT_2_PI, averages, moments
+from sgdphase.theory._constants import check_positive, constants
+from sgdphase.theory._online import (
+    Model,
+    Setting,
+    check_times,
+    decayed_time,
+    integrate_log_time,
+    log_start,
+    weights_of,
+)
+
+
+@dataclass(frozen=True)
+class Fluctuations:
+    """Covariance of ``w1`` and ``w_perp`` at each ``time``."""
+
+    time: FloatArray
+    var_w1: FloatArray
+    var_w_perp: FloatArray
+    cov: FloatArray
+
+
+@dataclass(frozen=True)
+class AsymptoticFluctuations:
+    """Limits of ``<z1^2>/T^2`` and ``<z_perp^2>/T^2`` for ``lam -> inf``, ``r -> 0``.
+
+    ``var_w1_diagonal`` is the paper's, without the coupling of ``z1`` to ``z_perp``.
+    """
+
+    var_w1: float
+    var_w_perp: float
+    var_w1_diagonal: float
+
+
+def asymptotic_fluctuations(chi: float) -> AsymptoticFluctuations:
+    """Closed forms of SI 4.B, and ``<z1^2>`` with the coupling that it leaves out.
+
+    ``<z_perp^2> = sqrt(pi/2) c22 k_perp T^2``. With a diagonal ``A`` and ``Sigma``,
+    ``<z1^2> = c11 k_perp/(2 (chi+2) c1) T^2``. But ``z_perp`` relaxes fast and follows its noise,
+    ``z_perp dt = dM_perp/|A22|``, so that ``z1`` is driven by ``dM_1 + (A12/|A22|) dM_perp`` with
+    ``A12/|A22| = (1+chi)/lam``: the same order as ``dM_1``. Hence ``c11`` is to be replaced by
+    ``c11 + 2 (1+chi) c12 + (1+chi)^2 c22``, which is ``c11 + chi (1+chi)^2 c_n``: the same at
+    ``chi = 0``, more above, less below.
+    """
+    c = constants(chi)
+    unit = c.k_perp / (2 * (chi + 2) * c.c1)
+    coupled = c.c11 + 2 * (1 + chi) * c.c12 + (1 + chi) ** 2 * c.c22
+    return AsymptoticFluctuations(
+        var_w1=coupled * unit,
+        var_w_perp=math.sqrt(math.pi / 2) * c.c22 * c.k_perp,
+        var_w1_diagonal=c.c11 * unit,
+    )
+
+
+def fluctuations(
+    times: npt.ArrayLike,
+    *,
+    chi: float,
+    dim: int,
+    margin: float,
+    temperature: float,
+    weight_decay: float = 0.0,
+) -> Fluctuations:
+    """Linear-noise covariance along the online solution at ``times`` (>= 0, any order).
+
+    Leading order in 1/d, for a temperature > 0. While every point is unfitted it is
+    ``var_w1 = (T/d) Var|x1| phi``, ``var_w_perp = (T/d) phi/2``, ``cov = 0`` with
+    ``phi = (1 - e^(-2 Lambda t))/(2 Lambda)``, or ``t`` without decay.
+    """
+    check_positive(temperature=temperature)
+    setting = Setting(chi, dim, margin, temperature, weight_decay)
+    t = check_times(times)
+    unique, inverse = np.unique(t, return_inverse=True)
+    c = _covariance(unique, setting)[inverse.reshape(t.shape)]
+    return Fluctuations(t, c[..., 0], c[..., 2], c[..., 1])
+
+
+def relaxation_rates(w1: FloatArray, w_perp: FloatArray, setting: Setting) -> FloatArray:
+    """``|A11| + |A22|`` at points of the (w1, w_perp) plane: how fast deviations move."""
+    model = setting.compiled()
+    out = np.empty_like(w1)
+    for i in range(w1.size):
+        a = _drift_and_jacobian(w1[i], w_perp[i], model)
+        out[i] = abs(a[2]) + abs(a[5])
+    return out
+
+
+def _covariance(times: FloatArray, setting: Setting) -> FloatArray:
+    """Rows ``(C11, C12, C22)`` at increasing ``times``."""
+    out = np.zeros((times.size, 3))
+    start = setting.untouched_until()
+    unit = setting.temperature / setting.dim
+    var_x = float(averages(0.0, math.inf, setting.chi).sigma11)
+    early = times <= start
+    for i in np.flatnonzero(early):
+        phi = decayed_time(times[i], 2 * setting.weight_decay)
+        out[i] = unit * var_x * phi, 0.0, unit * phi / 2
+    if np.all(early):
+        return out
+
+    # While untouched q = T phi, so that these are the values above in units of q/d. In this unit
+    # the covariance is of order one at all times.
+    first = [*log_start(start, setting), var_x, 0.0, 0.5]
+    y = integrate_log_time(_log_lyapunov, first, start, times[~early], setting)
+    out[~early] = y[:, 2:] * np.exp(y[:, 1:2]) / setting.dim
+    return out
+
+
+@njit(cache=True)
+def _drift_and_jacobian(
+    w1: float, w_perp: float, model: Model
+) -> tuple[float, float, float, float, float, float, float, float, float]:
+    """``(dw1, dw_perp, A11, A12, A21, A22, S11, S12, S22)``; ``S`` without T/d."""
+    i0, i1, i2, j0, j1, j2, d0, d1, e = moments(w1 / w_perp, model.wall / w_perp, model.rule)
+    s = SQRT_2_PI
+    ito = model.temperature / (2 * w_perp)
+    drift1 = i1 / model.root_d - model.decay * w1
+    drift2 = -s * j0 / model.root_d + ito * i0 - model.decay * w_perp
+    scale = s / (w_perp * model.root_d)
+    a11 = -scale * j2 - model.decay
+    a12 = scale * d1
+    a21 = scale * d1 - ito * s * j1 / w_perp
+    a22 = -scale * e + ito * (s * d0 - i0) / w_perp - model.decay
+    s11 = i2 - i1 * i1
+    s12 = -s * (j1 - i1 * j0)
+    s22 = i0 + s * d0 - (s * j0) ** 2
+    return drift1, drift2, a11, a12, a21, a22, s11, s12, s22
+
+
+@njit(cache=True)
+def _log_lyapunov(y: FloatArray, log_t: float, model: Model) -> FloatArray:
+    """Over ``ln t``: ``ln w1``, ``ln q`` and ``d/w_perp^2`` times ``C11, C12, C22``."""
+    t = math.exp(log_t)
+    w1, w_perp = weights_of(y)
+    drift1, drift2, a11, a12, a21, a22, s11, s12, s22 = _drift_and_jacobian(w1, w_perp, model)
+    # the same process for z1/w_perp and z_perp/w_perp
+    a11 -= drift2 / w_perp
+    a22 -= drift2 / w_perp
+    noise = model.temperature / w_perp / w_perp
+    c11, c12, c22 = y[2], y[3], y[4]
+    out = np.empty(5)
+    out[0] = t * drift1 / w1
+    out[1] = t * 2 * drift2 / w_perp
+    out[2] = t * (2 * (a11 * c11 + a12 * c12) + noise * s11)
+    out[3] = t * ((a11 + a22) * c12 + a12 * c22 + a21 * c11 + noise * s12)
+    out[4] = t * (2 * (a22 * c22 + a21 * c12) + noise * s22)
+    return out

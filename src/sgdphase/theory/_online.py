@@ -1,0 +1,237 @@
+"""The deterministic online dynamics: Eq. 3 without its noise (main text 1.A, SI 6.B).
+
+    dw1/dt     = g1/sqrt(d) - Lambda w1
+    dw_perp/dt = g_perp/sqrt(d) + T n/(2 w_perp) - Lambda w_perp
+
+from ``w = 0``, with the averages of SI 6.A. In ``q = w_perp^2`` the second one is regular at 0:
+``dq/dt = 2 w_perp g_perp/sqrt(d) + T n - 2 Lambda q``.
+
+While every point is unfitted (``g1 = E|x1|``, ``g_perp = 0``, ``n = 1``) the solution is
+
+    w1 = (E|x1|/sqrt(d)) (1 - e^(-Lambda t))/Lambda,      q = T (1 - e^(-2 Lambda t))/(2 Lambda)
+
+(``t E|x1|/sqrt(d)`` and ``T t`` without decay). It holds up to corrections below 1e-300 as long as
+both weights are 1/80 of ``margin sqrt(d)``; from there on ``ln w1`` and ``ln q`` are integrated
+over ``ln t``.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+from scipy.integrate import ODEintWarning, odeint
+
+from sgdphase._typing import FloatArray
+from sgdphase.errors import InputError
+from sgdphase.theory._averages import SQRT_2_PI, Rule, moments, quadrature
+from sgdphase.theory._constants import (
+    check_chi,
+    check_dim,
+    check_not_negative,
+    check_positive,
+    mean_abs_x1,
+    one_line,
+)
+
+# Both weights, in units of margin sqrt(d), up to which no point at all is fitted.
+UNTOUCHED = 1 / 80
+# ln q of a w_perp that is zero (gradient flow): far below any other scale, far above underflow.
+LOG_Q_ZERO = math.log(1e-200)
+# Of the logarithms, per step; the solution is then good to better than 1e-8.
+TOLERANCE = 2e-11
+# With weight decay every deviation relaxes at a rate of at least about Lambda: after this many
+# 1/Lambda the solution stands still, and the solver is spared the stiffness of larger times.
+STATIONARY = 300.0
+# Beyond any use, and short of where the solver runs out of floats.
+TIME_MAX = 1e100
+
+
+Drift = Callable[[FloatArray, float, "Model"], FloatArray]
+
+
+@dataclass(frozen=True)
+class Online:
+    """The solution at each ``time``, in the order asked.
+
+    At ``time = 0``: ``w1 = w_perp = 0``, ``lam = 0`` (its limit), ``r = inf``, ``unfitted = 1``.
+    At temperature 0: ``w_perp = 0``, ``lam = r = inf``.
+    """
+
+    time: FloatArray
+    w1: FloatArray
+    w_perp: FloatArray
+    lam: FloatArray
+    r: FloatArray
+    unfitted: FloatArray
+
+
+class Model(NamedTuple):
+    """What the compiled functions need to know."""
+
+    root_d: float
+    wall: float  # margin sqrt(d): a point is fitted when y w.x reaches it
+    temperature: float
+    decay: float
+    rule: Rule
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Data exponent, input dimension, hinge margin, temperature lr/batch and weight decay."""
+
+    chi: float
+    dim: int
+    margin: float
+    temperature: float
+    weight_decay: float = 0.0
+
+    def __post_init__(self) -> None:
+        check_chi(self.chi)
+        check_dim(self.dim)
+        check_positive(margin=self.margin)
+        check_not_negative(temperature=self.temperature, weight_decay=self.weight_decay)
+
+    def compiled(self) -> Model:
+        """The form that the compiled functions take."""
+        root_d = math.sqrt(self.dim)
+        return Model(
+            root_d,
+            self.margin * root_d,
+            float(self.temperature),
+            float(self.weight_decay),
+            quadrature(float(self.chi)),
+        )
+
+    def untouched(self, time: float) -> tuple[float, float]:
+        """``(w1, q)`` while every point is unfitted."""
+        w1 = mean_abs_x1(self.chi) / math.sqrt(self.dim) * decayed_time(time, self.weight_decay)
+        return w1, self.temperature * decayed_time(time, 2 * self.weight_decay)
+
+    def untouched_until(self) -> float:
+        """A time up to which every point is unfitted."""
+        limit = UNTOUCHED * self.margin * math.sqrt(self.dim)
+        # both weights are below their values without decay
+        until = limit * math.sqrt(self.dim) / mean_abs_x1(self.chi)
+        if self.temperature > 0:
+            return min(until, limit**2 / self.temperature)
+        return until
+
+
+def online(
+    times: npt.ArrayLike,
+    *,
+    chi: float,
+    dim: int,
+    margin: float,
+    temperature: float,
+    weight_decay: float = 0.0,
+) -> Online:
+    """Solve the deterministic part of Eq. 3 at ``times`` (>= 0, any order).
+
+    The equation is the paper's: exact for ``d -> inf`` at fixed ``t/d``; at finite ``d`` it leaves
+    out the noise and the factor (d-2)/d of the Ito term. Relative error below 1e-8.
+    """
+    setting = Setting(chi, dim, margin, temperature, weight_decay)
+    t = check_times(times)
+    unique, inverse = np.unique(t, return_inverse=True)
+    w1, w_perp = (values[inverse.reshape(t.shape)] for values in solve(unique, setting))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        lam = np.where(t > 0, w1 / w_perp, 0.0)
+        r = np.where(t > 0, margin * math.sqrt(dim) / w_perp, math.inf)
+    unfitted = _unfitted(w1.ravel(), w_perp.ravel(), setting.compiled())
+    unfitted = unfitted.reshape(t.shape)
+    return Online(*(values[()] for values in (t, w1, w_perp, lam, r, unfitted)))
+
+
+def solve(times: FloatArray, setting: Setting) -> tuple[FloatArray, FloatArray]:
+    """``(w1, w_perp)`` at increasing ``times``."""
+    start = setting.untouched_until()
+    early = times <= start
+    w1, q = np.empty_like(times), np.empty_like(times)
+    for i in np.flatnonzero(early):
+        w1[i], q[i] = setting.untouched(times[i])
+    if not np.all(early):
+        first = log_start(start, setting)
+        logs = integrate_log_time(_log_drift, first, start, times[~early], setting)
+        w1[~early], q[~early] = np.exp(logs[:, 0]), np.exp(logs[:, 1])
+    return w1, np.sqrt(q) if setting.temperature > 0 else np.zeros_like(q)
+
+
+def log_start(time: float, setting: Setting) -> list[float]:
+    """``[ln w1, ln q]`` at a time when every point is still unfitted."""
+    w1, q = setting.untouched(time)
+    return [math.log(w1), math.log(q) if q > 0 else LOG_Q_ZERO]
+
+
+def integrate_log_time(
+    drift: Drift, first: list[float], start: float, times: FloatArray, setting: Setting
+) -> FloatArray:
+    """Integrate ``drift(y, ln t, model)`` from ``start`` to each of the later ``times``."""
+    end = STATIONARY / setting.weight_decay if setting.weight_decay > 0 else math.inf
+    grid = np.log(np.clip(np.concatenate([[start], times]), start, max(start, end)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ODEintWarning)
+        y: FloatArray = odeint(
+            drift,
+            first,
+            grid,
+            args=(setting.compiled(),),
+            rtol=TOLERANCE,
+            atol=TOLERANCE,
+            mxstep=100_000,
+        )
+    if not np.all(np.isfinite(y)):
+        raise RuntimeError(f"online dynamics could not be integrated for {setting}")
+    return y[1:]
+
+
+def decayed_time(time: float, rate: float) -> float:
+    """``(1 - e^(-rate time))/rate``, which is ``time`` at rate 0."""
+    return -math.expm1(-rate * time) / rate if rate > 0 else time
+
+
+def check_times(times: npt.ArrayLike) -> FloatArray:
+    """``times`` as an array; they must be finite and not negative."""
+    t = np.asarray(times, dtype=np.float64)
+    if not np.all((t >= 0) & (t <= TIME_MAX)):
+        raise InputError(f"times = {one_line(times)}: must be from 0 to {TIME_MAX:g}")
+    return t
+
+
+@njit(cache=True)
+def weights_of(y: FloatArray) -> tuple[float, float]:
+    """``(w1, w_perp)`` of ``(ln w1, ln q)``; trial steps of the solver stay within floats."""
+    w1 = math.exp(min(max(y[0], LOG_Q_ZERO), -LOG_Q_ZERO))
+    return w1, math.exp(0.5 * min(max(y[1], LOG_Q_ZERO), -LOG_Q_ZERO))
+
+
+@njit(cache=True)
+def _log_drift(y: FloatArray, log_t: float, model: Model) -> FloatArray:
+    """Derivative of ``(ln w1, ln q)`` over ``ln t``."""
+    t = math.exp(log_t)
+    w1, w_perp = weights_of(y)
+    i0, i1, _, j0, _, _, _, _, _ = moments(w1 / w_perp, model.wall / w_perp, model.rule)
+    out = np.zeros(2)
+    out[0] = t * (i1 / (model.root_d * w1) - model.decay)
+    if model.temperature > 0:
+        push = model.temperature * i0 / w_perp
+        pull = 2 * SQRT_2_PI * j0 / model.root_d
+        out[1] = t * ((push - pull) / w_perp - 2 * model.decay)
+    return out
+
+
+@njit(cache=True)
+def _unfitted(w1: FloatArray, w_perp: FloatArray, model: Model) -> FloatArray:
+    out = np.ones(w1.size)
+    for i in range(w1.size):
+        if w1[i] > 0:
+            w = max(w_perp[i], 1e-100)
+            out[i] = moments(w1[i] / w, model.wall / w, model.rule)[0]
+    return out

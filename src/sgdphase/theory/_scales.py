@@ -1,0 +1,134 @@
+"""Scales of the phase diagram, with the prefactors that the theory gives (SI 5, main text 1.B, 2).
+
+Nothing is fitted: each scale turns an order-of-magnitude comparison of the paper into an equality,
+and evaluates it on the asymptotic solution. Expect measured boundaries to differ by factors of
+order one; the dependence on ``train_size``, ``dim``, ``margin`` and ``chi`` is the prediction.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from sgdphase.errors import InputError
+from sgdphase.theory._constants import (
+    CHI_MAX,
+    check_chi,
+    check_dim,
+    check_positive,
+    constants,
+    mean_abs_x1,
+)
+
+
+@dataclass(frozen=True)
+class Scales:
+    """What ``scales`` returns; formulas there."""
+
+    critical_batch: float
+    critical_temperature: float
+    crossover_time: float
+    w1: float
+    w_perp: float
+    lam: float
+    unfitted: float
+    first_step_lr: float
+    one_step_batch: float
+    critical_decay: float
+
+
+@dataclass(frozen=True)
+class FirstStep:
+    """Weights after the first step of SGD from 0: mean of ``w1``, rms of ``w_perp``."""
+
+    w1: float
+    w_perp: float
+
+
+def scales(
+    *,
+    train_size: float,
+    dim: int,
+    chi: float,
+    margin: float,
+    lr: float | None = None,
+    batch: float | None = None,
+) -> Scales:
+    """Scales for ``train_size`` points in dimension ``dim``.
+
+    At the crossover (SI 5) the population gradient equals its finite-sample noise,
+    ``|g| = |xi|/sqrt(P)``, which on the asymptotic solution reads ``n = 2 pi c_n^2 d/P``:
+
+    - ``unfitted = 2 pi c_n^2 d/P``, ``lam = (c_n/unfitted)^(1/(1+chi))``
+    - ``w_perp = k_perp T sqrt(d)``, ``w1 = lam w_perp``
+    - ``crossover_time = T d k_perp lam^(3+chi)/((3+chi) c1)``
+
+    with ``T = lr/batch``, or per unit temperature (``T = 1``) when ``lr`` and ``batch`` are left
+    out; all three are proportional to T. From them:
+
+    - ``critical_batch = (sqrt(d)/E|x1|) w1/T``: the first step ``lr E|x1|/sqrt(d)`` equals ``w1``
+    - ``critical_decay = c1 lam^(-chi-3)/(k_perp T d)``: the stationary ``w1`` under weight decay
+      equals ``w1`` (SI 2.B); it is ``1/((3+chi) crossover_time)``
+
+    Without the crossover:
+
+    - ``critical_temperature = margin/k_perp``: ``r = margin sqrt(d)/w_perp = 1`` (main text 1.B)
+    - ``first_step_lr = margin d/(E|x1| x_min)``: the first step brings the hardest point to the
+      margin; ``x_min = (2^((1+chi)/2) G((3+chi)/2)/P)^(1/(1+chi))`` is where ``P Prob(|x1|<x) = 1``
+      with the density's small-x form (main text 2.A i)
+    - ``one_step_batch = (d-1) (c_n P)^(2/(1+chi))/E|x1|^2``: after one step far above that line
+      ``lam = E|x1| sqrt(batch/(d-1))`` leaves ``n = c_n lam^(-chi-1) = 1/P`` (main text 2.A ii);
+      reachable only if it is below ``train_size``
+
+    ``critical_batch``, ``one_step_batch`` and the crossover use ``lam >> 1``; ``lam`` and
+    ``unfitted`` at the crossover are returned so that this can be judged. For ``train_size`` not
+    far above ``dim`` they come out as ``lam <~ 1``, ``unfitted ~ 1``: there is then no online
+    power-law stage, and the numbers are extrapolations of the formulas, nothing more.
+    """
+    check_chi(chi, CHI_MAX)
+    c = constants(chi)
+    check_positive(train_size=train_size, margin=margin)
+    check_dim(dim)
+    temperature = _temperature(lr, batch)
+    mean_x = mean_abs_x1(chi)
+    root_d = math.sqrt(dim)
+
+    unfitted = 2 * math.pi * c.c_n**2 * dim / train_size
+    lam = (c.c_n / unfitted) ** c.gamma
+    w_perp = c.k_perp * temperature * root_d
+    w1 = lam * w_perp
+    crossover_time = temperature * dim * c.k_perp * lam ** (3 + chi) / ((3 + chi) * c.c1)
+    x_min = (2 ** ((1 + chi) / 2) * math.gamma((3 + chi) / 2) / train_size) ** c.gamma
+    return Scales(
+        critical_batch=root_d / mean_x * w1 / temperature,
+        critical_temperature=margin / c.k_perp,
+        crossover_time=crossover_time,
+        w1=w1,
+        w_perp=w_perp,
+        lam=lam,
+        unfitted=unfitted,
+        first_step_lr=margin * dim / (mean_x * x_min),
+        one_step_batch=(dim - 1) * (c.c_n * train_size) ** (2 * c.gamma) / mean_x**2,
+        critical_decay=c.c1 * lam ** (-chi - 3) / (c.k_perp * temperature * dim),
+    )
+
+
+def first_step(*, lr: float, batch: float, dim: int, chi: float) -> FirstStep:
+    """Weights after one step of SGD from 0 (main text 2.A), exact at any ``batch``.
+
+    ``w1`` has mean ``lr E|x1|/sqrt(d)``; ``w_perp`` is a Gaussian vector of rms norm
+    ``lr sqrt((d-1)/(d batch))``.
+    """
+    check_positive(lr=lr, batch=batch)
+    check_dim(dim)
+    w1 = lr * mean_abs_x1(chi) / math.sqrt(dim)
+    return FirstStep(w1=w1, w_perp=lr * math.sqrt((dim - 1) / (dim * batch)))
+
+
+def _temperature(lr: float | None, batch: float | None) -> float:
+    if lr is None and batch is None:
+        return 1.0
+    if lr is None or batch is None:
+        raise InputError(f"lr = {lr}, batch = {batch}: must be both given or neither")
+    check_positive(lr=lr, batch=batch)
+    return lr / batch

@@ -1,0 +1,155 @@
+"""The online SDE of the two order parameters: Eq. 3 with its noise (main text 1.A, SI 6.B).
+
+In ``w1`` and ``q = w_perp^2``, with Ito's term,
+
+    dw1 = (g1/sqrt(d) - Lambda w1) dt + dM_1
+    dq  = (2 w_perp g_perp/sqrt(d) + T n + (T/d) Sigma22 - 2 Lambda q) dt + 2 w_perp dM_2
+
+where ``M_1, M_2`` have the covariance (T/d) [[Sigma11, Sigma12], [Sigma12, Sigma22]] dt of SI 6.A.
+
+As long as every point is unfitted, ``w1`` is Gaussian and ``q`` is a squared Bessel process,
+``q = (T/d) phi X`` with ``X`` chi-squared of d+1 degrees of freedom (``phi`` as in
+``fluctuations``): the first point of each trajectory is drawn from that law. From there on the
+steps are Euler-Maruyama, in a grid that follows the rates of the deterministic solution.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from sgdphase._typing import FloatArray
+from sgdphase.errors import InputError
+from sgdphase.theory._averages import averages, averages_at
+from sgdphase.theory._constants import check_positive
+from sgdphase.theory._fluctuations import relaxation_rates
+from sgdphase.theory._online import Model, Setting, check_times, decayed_time, solve
+
+RATES_PER_DECADE = 24
+
+
+@dataclass(frozen=True)
+class OnlineEnsemble:
+    """Trajectories of the online SDE: rows are trajectories, columns are ``time``."""
+
+    time: FloatArray
+    w1: FloatArray
+    w_perp: FloatArray
+
+
+def online_ensemble(
+    times: npt.ArrayLike,
+    *,
+    chi: float,
+    dim: int,
+    margin: float,
+    temperature: float,
+    weight_decay: float = 0.0,
+    size: int,
+    seed: int,
+    accuracy: float = 0.05,
+) -> OnlineEnsemble:
+    """``size`` independent trajectories of Eq. 3 from ``w = 0``, at ``times`` (1-d, any order).
+
+    ``accuracy`` is the step times the fastest local rate (1/t included). The error is of the same
+    order in distribution: a variance that relaxes is too large by the factor 1/(1 - accuracy/2).
+    At given ``times`` a trajectory depends on ``seed`` and on its row only, not on ``size``.
+    """
+    check_positive(temperature=temperature, accuracy=accuracy, size=size)
+    if accuracy > 0.5:
+        raise InputError(f"accuracy = {accuracy}: must be in (0, 0.5]")
+    setting = Setting(chi, dim, margin, temperature, weight_decay)
+    t = check_times(times)
+    if t.ndim != 1:
+        raise InputError(f"times = an array of {t.ndim} dimensions: must have one")
+    unique, inverse = np.unique(t, return_inverse=True)
+    w1, q = np.zeros((size, unique.size)), np.zeros((size, unique.size))
+    positive = np.flatnonzero(unique > 0)
+    if positive.size:
+        model = setting.compiled()
+        start, steps, stops = _grid(unique[positive], setting, accuracy)
+        for row, child in enumerate(np.random.SeedSequence(seed).spawn(size)):
+            rng = np.random.default_rng(child)
+            first = _first_point(start, setting, rng)
+            normals = rng.standard_normal((steps.size, 2))
+            path = _walk(*first, steps, stops, normals, model)
+            w1[row, positive], q[row, positive] = path
+    return OnlineEnsemble(t, w1[:, inverse], np.sqrt(q)[:, inverse])
+
+
+def _first_point(time: float, setting: Setting, rng: np.random.Generator) -> tuple[float, float]:
+    """``(w1, q)`` drawn at a time when every point is still unfitted."""
+    mean, _ = setting.untouched(time)
+    unit = setting.temperature / setting.dim * decayed_time(time, 2 * setting.weight_decay)
+    var_x = float(averages(0.0, math.inf, setting.chi).sigma11)
+    w1 = mean + math.sqrt(unit * var_x) * rng.standard_normal()
+    return w1, unit * rng.chisquare(setting.dim + 1)
+
+
+def _grid(
+    times: FloatArray, setting: Setting, accuracy: float
+) -> tuple[float, FloatArray, npt.NDArray[np.int64]]:
+    """Start, step lengths, and after how many steps each of the increasing ``times`` is reached."""
+    start = min(setting.untouched_until(), float(times[0]))
+    decades = math.log10(times[-1] / start)
+    count = 2 + math.ceil(RATES_PER_DECADE * decades)
+    t = np.union1d(np.geomspace(start, times[-1], count), times)
+    t = t[(t >= start) & (t <= times[-1])]
+    rates = 1 / t + relaxation_rates(*solve(t, setting), setting)
+    log_t = np.log(t)
+    # how many steps are due by time t, counted from the start
+    due = np.concatenate([[0.0], np.cumsum(np.diff(log_t) * (t * rates)[1:])]) / accuracy
+    edges = np.concatenate([[start], times])
+    due_at = np.interp(np.log(edges), log_t, due)
+    pieces = [np.array([start])]
+    for i, stop in enumerate(times):
+        n = math.ceil(due_at[i + 1] - due_at[i])
+        if n > 0:
+            inner = np.interp(np.linspace(due_at[i], due_at[i + 1], n + 1)[1:-1], due, log_t)
+            pieces.append(np.append(np.exp(inner), stop))
+    grid = np.concatenate(pieces)
+    stops = np.searchsorted(grid, times).astype(np.int64)
+    return start, np.diff(grid), stops
+
+
+@njit(cache=True)
+def _walk(
+    w1: float,
+    q: float,
+    steps: FloatArray,
+    stops: npt.NDArray[np.int64],
+    normals: FloatArray,
+    model: Model,
+) -> tuple[FloatArray, FloatArray]:
+    """Euler-Maruyama; ``w1`` and ``q`` after each number of steps in ``stops``."""
+    out_w1 = np.empty(stops.size)
+    out_q = np.empty(stops.size)
+    done = 0
+    for i in range(steps.size + 1):
+        while done < stops.size and stops[done] == i:
+            out_w1[done] = w1
+            out_q[done] = q
+            done += 1
+        if i == steps.size:
+            break
+        dt = steps[i]
+        w_perp = math.sqrt(q)
+        g1, g_perp, unfitted, s11, s12, s22 = averages_at(
+            w1 / w_perp, model.wall / w_perp, model.rule
+        )
+        # Cholesky factor of the noise
+        l11 = math.sqrt(max(s11, 0.0))
+        l21 = s12 / l11 if l11 > 0 else 0.0
+        l22 = math.sqrt(max(s22 - l21 * l21, 0.0))
+        kick = math.sqrt(model.temperature * dt) / model.root_d
+        m1 = kick * l11 * normals[i, 0]
+        m2 = kick * (l21 * normals[i, 0] + l22 * normals[i, 1])
+        ito = model.temperature * (unfitted + s22 / (model.root_d * model.root_d))
+        w1 += dt * (g1 / model.root_d - model.decay * w1) + m1
+        q += dt * (2 * w_perp * g_perp / model.root_d + ito - 2 * model.decay * q) + 2 * w_perp * m2
+        q = max(abs(q), 1e-300)  # a step can cross 0 only in very small dimension
+    return out_w1, out_q

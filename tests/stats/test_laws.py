@@ -1,0 +1,191 @@
+"""Power laws and data collapse on synthetic curves with a known exponent."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from sgdphase.errors import InputError
+from sgdphase.stats import (
+    Curve,
+    collapse,
+    effective_collapses,
+    effective_power_laws,
+    linear_fit,
+    power_law,
+    seed_means,
+    seed_replicates,
+)
+
+SIZES = 2.0 ** np.arange(10, 15)
+
+
+def curves(
+    rng, gamma=0.5, alpha=0.0, seeds=5, common=0.15, cell=0.1, sizes=SIZES, points=12, shared=0.0
+):
+    """Scatter of each cell, common to a seed at one size, and shared by a seed at all sizes."""
+    x = 2.0 ** np.arange(points)
+    out = []
+    factor = np.exp(shared * rng.standard_normal(seeds)) if shared else 1.0
+    for size in sizes:
+        y = size**alpha * ((size**gamma / x) ** 2 + 1) ** 0.5
+        noise = common * rng.standard_normal((1, seeds))
+        noise = noise + cell * rng.standard_normal((points, seeds))
+        out.append(Curve(size, x, y[:, None] * np.exp(noise) * factor))
+    return out
+
+
+@pytest.mark.parametrize("seeds", [2, 3, 8])
+def test_replicates_of_a_mean_are_students(covered, seeds):
+    """1000 draws at level 0.9, where drawing seeds with replacement covers 0.5 for 2 seeds."""
+    tries, hits = 1000, 0
+    for k in range(tries):
+        rng = np.random.default_rng(k)
+        copies = seed_replicates(rng.standard_normal((1, seeds)), rng, 400)[:, 0]
+        low, high = np.quantile(copies, [0.05, 0.95])
+        hits += low <= 0 <= high
+    covered(hits, tries, 0.9)
+
+
+def test_means_with_gaps_are_compared_within_seeds():
+    rng = np.random.default_rng(0)
+    y = rng.standard_normal((30, 1)) + 10 * rng.standard_normal(4)
+    full = seed_means(y)
+    y[rng.random(y.shape) < 0.3] = np.nan
+    np.testing.assert_allclose(seed_means(y) - seed_means(y)[0], full - full[0], atol=1e-8)
+
+
+def test_cells_off_the_line_widen_the_interval():
+    rng = np.random.default_rng(0)
+    x = np.arange(8.0)
+    design = np.stack([np.ones(8), x - x.mean()], axis=1)
+    y = x[:, None] + 0.01 * rng.standard_normal((8, 5))
+    bumpy = y + rng.standard_normal((8, 1))
+    widths = []
+    for data in (y, bumpy):
+        copies = seed_replicates(data, rng, 1000)
+        widths.append(linear_fit(design, data.mean(axis=1), copies, rng)[1][:, 1].std())
+    assert widths[1] > 20 * widths[0]
+
+
+@pytest.mark.parametrize(("seeds", "level"), [(1, 0.9), (3, 0.9), (3, 0.95), (8, 0.95)])
+def test_power_law_covers(covered, seeds, level):
+    """500 draws of six points with 20 % common and 10 % own scatter."""
+    tries, hits = 500, 0
+    x = 2.0 ** np.arange(6)
+    for k in range(tries):
+        rng = np.random.default_rng(k)
+        noise = 0.2 * rng.standard_normal((1, seeds)) + 0.1 * rng.standard_normal((6, seeds))
+        law = power_law(x, 3 * x[:, None] ** 0.5 * np.exp(noise), level=level, replicates=500)
+        hits += law.exponent.low <= 0.5 <= law.exponent.high
+    covered(hits, tries, level)
+
+
+def test_power_law_numbers():
+    x = np.array([1.0, 3.0, 10.0, 20.0])
+    law = power_law(x, 5 * x**-1.5)
+    assert law.exponent.value == pytest.approx(-1.5) and law.prefactor.value == pytest.approx(5)
+    np.testing.assert_allclose(law([2.0, 4.0]), 5 * np.array([2.0, 4.0]) ** -1.5)
+    assert law.scatter < 1e-12 and (law.first, law.last) == pytest.approx((1, 20))
+    bent = effective_power_laws(x[::-1], (x + 1)[::-1])
+    exponents = [b.exponent.value for b in bent]
+    assert exponents == sorted(exponents) and [b.first for b in bent] == pytest.approx(x[:-1])
+    with pytest.raises(InputError, match="1 points with x > 0 and y > 0"):
+        power_law([1.0, 2.0], [1.0, -1.0])
+    with pytest.raises(InputError, match="must be"):
+        power_law([1.0, 2.0], [1.0])
+
+
+@pytest.mark.parametrize("gamma", [0.0, 0.3, 0.5, 1.0])
+@pytest.mark.parametrize("alpha", [0.0, 0.25])
+def test_collapse_finds_the_exponents_of_exact_curves(gamma, alpha):
+    made = curves(np.random.default_rng(0), gamma, alpha, cell=1e-6, common=0, points=14)
+    fixed = collapse(made, y_exponent=alpha)
+    assert fixed.exponent.value == pytest.approx(gamma, abs=2e-3)
+    both = collapse(made, y_exponent=None)
+    assert both.exponent.value == pytest.approx(gamma, abs=5e-3)
+    assert both.y_exponent.value == pytest.approx(alpha, abs=5e-3)
+
+
+@pytest.mark.parametrize(
+    ("seeds", "level", "common", "gamma"), [(3, 0.9, 0.15, 0.5), (5, 0.95, 0.0, 0.3)]
+)
+def test_collapse_covers(covered, seeds, level, common, gamma):
+    """40 draws here; docs/diagram.md has the rates over 400."""
+    tries, hits, quality = 40, 0, []
+    for k in range(tries):
+        made = curves(np.random.default_rng(k), gamma, seeds=seeds, common=common)
+        best = collapse(made, between=(-0.2, 1.2), level=level, copies=200)
+        hits += best.exponent.low <= gamma <= best.exponent.high
+        quality.append(best.chi2)
+    covered(hits, tries, level)
+    assert 0.8 < np.mean(quality) < 1.3
+
+
+@pytest.mark.parametrize("seeds", [3, 5])
+def test_collapse_of_the_same_seeds_covers(covered, seeds):
+    """40 draws, in which a seed has a factor of about e at all sizes."""
+    tries, hits, quality = 40, 0, []
+    for k in range(tries):
+        made = curves(np.random.default_rng(k), 0.5, seeds=seeds, common=0.05, shared=1.0)
+        best = collapse(made, between=(-0.2, 1.2), same_seeds=True, copies=200)
+        hits += best.exponent.low <= 0.5 <= best.exponent.high
+        quality.append(best.chi2)
+    covered(hits, tries, 0.9)
+    assert 0.8 < np.mean(quality) < 1.3
+
+
+def test_a_factor_of_the_same_seeds_does_not_matter():
+    """Neither for the exponent nor for its interval, where it blurs that of independent seeds."""
+    made = curves(np.random.default_rng(0), seeds=3)
+    factors = [Curve(c.size, c.x, np.asarray(c.y) * [0.2, 1.0, 7.0]) for c in made]
+    plain, scaled = collapse(made, same_seeds=True), collapse(factors, same_seeds=True)
+    for name in ("exponent", "low", "high", "chi2"):
+        assert getattr(scaled, name) == pytest.approx(getattr(plain, name), rel=1e-6)
+    apart = collapse(factors)
+    assert apart.exponent.high - apart.exponent.low > 3 * (
+        scaled.exponent.high - scaled.exponent.low
+    )
+    one, two = curves(np.random.default_rng(0), sizes=SIZES[:2])
+    with pytest.raises(InputError, match="different numbers of seeds"):
+        collapse([one, Curve(two.size, two.x, np.asarray(two.y)[:, :3])], same_seeds=True)
+
+
+def test_quality_tells_curves_of_different_shape():
+    made = curves(np.random.default_rng(0), common=0, cell=0.05)
+    good = collapse(made)
+    twisted = [Curve(c.size, c.x, np.asarray(c.y) ** (1 + 0.2 * i)) for i, c in enumerate(made)]
+    assert good.chi2 < 2 < 20 < collapse(twisted).chi2
+
+
+def test_effective_exponent_drifts():
+    """`B* = P^0.5 + 40`, whose exponent grows towards 0.5."""
+    x = 2.0 ** np.arange(12)
+    rng = np.random.default_rng(0)
+    made = [
+        Curve(p, x, ((p**0.5 + 40) / x + 1)[:, None] * np.exp(0.01 * rng.standard_normal((12, 4))))
+        for p in SIZES
+    ]
+    drift = effective_collapses(made)
+    assert [c.sizes for c in drift] == [(a, 2 * a) for a in SIZES[:-1]]
+    local = [np.log2((2 * a) ** 0.5 + 40) - np.log2(a**0.5 + 40) for a in SIZES[:-1]]
+    np.testing.assert_allclose([c.exponent.value for c in drift], local, atol=0.04)
+    assert len(effective_collapses(made, window=3)) == 3
+
+
+def test_bad_collapses():
+    made = curves(np.random.default_rng(0))
+    with pytest.raises(InputError, match="needs 2 or more"):
+        collapse(made[:1])
+    with pytest.raises(InputError, match=r"at the end; widen the range|do not overlap"):
+        collapse(made, between=(0.9, 1.5))
+    with pytest.raises(InputError, match="window = 9"):
+        effective_collapses(made, window=9)
+    with pytest.raises(InputError, match="3 or more points"):
+        collapse([made[0], Curve(5.0, [1, 2], [1, 2])])
+
+
+def test_one_seed_collapses_without_an_error():
+    made = [Curve(c.size, c.x, np.asarray(c.y)[:, 0]) for c in curves(np.random.default_rng(0))]
+    best = collapse(made)
+    assert best.exponent.value == pytest.approx(0.5, abs=0.2) and np.isnan(best.exponent.low)
