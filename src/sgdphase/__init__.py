@@ -10,65 +10,6 @@ descent" (Sclocchi and Wyart), sweeps of the (batch size, learning rate) plane, 
 ('fitted', 0.0)
 """
 
-from sgdphase._diagnose import Diagnosis, FittedDiagnosis, diagnose, diagnose_until_fitted
-from sgdphase._records import Outcome, Training
-from sgdphase._sweep import DaskWorkers, Stopped, Store, SweepError, grid, sweep, train
-from sgdphase.diagram import PhaseDiagram, phase_diagram, plane_from_dataset, plane_from_table
-from sgdphase.errors import InputError
-from sgdphase.perceptron import Points, Weights, simulate_sde, simulate_sgd
-from sgdphase.problems import Arrays, CifarAnimals, Dataset, MnistParity, TeacherTask
-from sgdphase.stats import Curve, Estimate, collapse, power_law
-from sgdphase.theory import (
-    asymptotic,
-    asymptotic_fluctuations,
-    averages,
-    constants,
-    first_step,
-    fluctuations,
-    online,
-    online_ensemble,
-    scales,
-)
+from sgdphase._lazy import attach
 
-__all__ = [
-    "Arrays",
-    "CifarAnimals",
-    "Curve",
-    "DaskWorkers",
-    "Dataset",
-    "Diagnosis",
-    "Estimate",
-    "FittedDiagnosis",
-    "InputError",
-    "MnistParity",
-    "Outcome",
-    "PhaseDiagram",
-    "Points",
-    "Stopped",
-    "Store",
-    "SweepError",
-    "TeacherTask",
-    "Training",
-    "Weights",
-    "asymptotic",
-    "asymptotic_fluctuations",
-    "averages",
-    "collapse",
-    "constants",
-    "diagnose",
-    "diagnose_until_fitted",
-    "first_step",
-    "fluctuations",
-    "grid",
-    "online",
-    "online_ensemble",
-    "phase_diagram",
-    "plane_from_dataset",
-    "plane_from_table",
-    "power_law",
-    "scales",
-    "simulate_sde",
-    "simulate_sgd",
-    "sweep",
-    "train",
-]
+__getattr__, __dir__, __all__ = attach(__name__)

@@ -1,8 +1,5 @@
 """A user's own training: which learning rate goes with another batch, from few trainings."""
 
-from sgdphase._diagnose.answer import Diagnosis
-from sgdphase._diagnose.fitted.answer import FittedDiagnosis
-from sgdphase._diagnose.run import diagnose, diagnose_until_fitted
-from sgdphase._diagnose.text import answer_text
+from sgdphase._lazy import attach
 
-__all__ = ["Diagnosis", "FittedDiagnosis", "answer_text", "diagnose", "diagnose_until_fitted"]
+__getattr__, __dir__, __all__ = attach(__name__)

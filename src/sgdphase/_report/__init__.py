@@ -3,21 +3,6 @@
 A page is drawn from what others found; nothing here is estimated.
 """
 
-from __future__ import annotations
+from sgdphase._lazy import attach
 
-from pathlib import Path
-
-from sgdphase._diagnose import Diagnosis, FittedDiagnosis
-from sgdphase._report.batch_table import equivalents_page
-from sgdphase._report.fitted import fitted_page, make_folder
-from sgdphase._report.store import store_page
-
-__all__ = ["diagnosis_page", "make_folder", "store_page"]
-
-
-def diagnosis_page(diagnosis: Diagnosis | FittedDiagnosis, folder: Path) -> Path:
-    """Write `diagnosis.html` into `folder`, with its pictures in it and as PNGs beside it."""
-    make_folder(folder)
-    if isinstance(diagnosis, FittedDiagnosis):
-        return fitted_page(diagnosis, folder)
-    return equivalents_page(diagnosis, folder)
+__getattr__, __dir__, __all__ = attach(__name__)

@@ -1,17 +1,20 @@
-"""Networks in PyTorch: architectures, training to zero hinge loss, observables."""
+"""Networks in PyTorch: architectures, training to zero hinge loss, observables.
 
+What a training is expected to cost is known without PyTorch.
+"""
+
+from typing import Any
+
+from sgdphase._lazy import attach
 from sgdphase.errors import InputError
 
-try:
-    import torch  # noqa: F401
-except ModuleNotFoundError as error:
-    if error.name != "torch":
-        raise
-    raise InputError("networks need PyTorch: pip install 'sgdphase[networks]'") from None
+_load, __dir__, __all__ = attach(__name__)
 
-from sgdphase.networks._cost import expected_seconds
-from sgdphase.networks._fc import FullyConnected
-from sgdphase.networks._mobilenet import MobileNet
-from sgdphase.networks._train import Points, fit, train
 
-__all__ = ["FullyConnected", "MobileNet", "Points", "expected_seconds", "fit", "train"]
+def __getattr__(name: str) -> Any:
+    try:
+        return _load(name)
+    except ModuleNotFoundError as error:
+        if error.name != "torch":
+            raise
+        raise InputError("networks need PyTorch: pip install 'sgdphase[networks]'") from None

@@ -3,7 +3,6 @@
 Torch is loaded with the first module that is trained, not here.
 """
 
-from sgdphase.own.problem import Own, forget, own_file, own_functions
-from sgdphase.own.user import UserTraining, user_training
+from sgdphase._lazy import attach
 
-__all__ = ["Own", "UserTraining", "forget", "own_file", "own_functions", "user_training"]
+__getattr__, __dir__, __all__ = attach(__name__)

@@ -1,5 +1,1 @@
-"""Pictures: what to run, how to draw it."""
-
-from sgdphase.diagram._trajectory import draw_trajectory
-
-__all__ = ["draw_trajectory"]
+"""The figures of the paper: what to run, how to draw it, which claims it decides."""

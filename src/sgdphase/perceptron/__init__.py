@@ -1,7 +1,5 @@
 """Compiled simulation of the paper's model. Knows nothing of sweeps and files."""
 
-from sgdphase.perceptron._cost import expected_seconds
-from sgdphase.perceptron._simulate import Points, Weights, simulate_sde, simulate_sgd
-from sgdphase.perceptron._train import train
+from sgdphase._lazy import attach
 
-__all__ = ["Points", "Weights", "expected_seconds", "simulate_sde", "simulate_sgd", "train"]
+__getattr__, __dir__, __all__ = attach(__name__)

@@ -1,0 +1,37 @@
+"""Public names that load with their first use, so that importing a package costs nothing.
+
+A package states its names once, in the stub `__init__.pyi` beside its `__init__.py`, where type
+checkers and editors read them too: `from ._online import Online as Online` for a name of a module,
+`from . import theory as theory` for a module.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+
+def attach(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
+    """`__getattr__`, `__dir__` and `__all__` of a package, from its stub."""
+    namespace = vars(sys.modules[package])
+    stub = Path(namespace["__file__"]).with_suffix(".pyi")
+    modules = {
+        alias.name: f".{node.module or alias.name}"
+        for node in ast.parse(stub.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+
+    def load(name: str) -> Any:
+        if name not in modules:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        module = import_module(modules[name], package)
+        # Kept, so that the next use does not come here.
+        namespace[name] = module if modules[name] == f".{name}" else getattr(module, name)
+        return namespace[name]
+
+    return load, lambda: sorted({*namespace, *modules}), sorted(modules)

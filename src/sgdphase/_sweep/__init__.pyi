@@ -1,0 +1,17 @@
+from .cluster import DaskWorkers as DaskWorkers
+from .exports import export as export
+from .plan import Plan as Plan
+from .plan import grid as grid
+from .progress import Progress as Progress
+from .progress import progress_on as progress_on
+from .run import Run as Run
+from .runner import Stopped as Stopped
+from .runner import missing as missing
+from .runner import sweep as sweep
+from .store import Store as Store
+from .storefile import SweepError as SweepError
+from .table import Table as Table
+from .table import table_of as table_of
+from .tally import Summary as Summary
+from .trainers import train as train
+from .workers import Workers as Workers

@@ -1,0 +1,7 @@
+from ._cost import expected_seconds as expected_seconds
+from ._device import use_device as use_device
+from ._fc import FullyConnected as FullyConnected
+from ._mobilenet import MobileNet as MobileNet
+from ._train import Points as Points
+from ._train import fit as fit
+from ._train import train as train
