@@ -6,14 +6,13 @@ import sys
 from collections.abc import Sequence
 from time import monotonic
 from types import TracebackType
-from typing import Self, TextIO
-
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
-from rich.progress import Progress as RichProgress
+from typing import TYPE_CHECKING, Self, TextIO
 
 from sgdphase._sweep.run import STATUSES, Run
 from sgdphase._sweep.tally import Tally
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 _COLOURS = {"fitted": "green", "diverged": "yellow", "budget": "cyan", "failed": "red"}
 
@@ -62,6 +61,9 @@ class Bars(Progress):
     """A bar with counts by status, rate and time left."""
 
     def __init__(self, console: Console) -> None:
+        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
+        from rich.progress import Progress as RichProgress
+
         self._bars = RichProgress(
             BarColumn(bar_width=None),
             MofNCompleteColumn(),
@@ -99,6 +101,8 @@ class Bars(Progress):
 def progress_on(stream: TextIO | None = None) -> Progress:
     """Bars if the stream (by default stderr) is a terminal, lines if not."""
     stream = stream or sys.stderr
+    from rich.console import Console
+
     console = Console(file=stream)
     return Bars(console) if console.is_terminal else Lines(stream)
 

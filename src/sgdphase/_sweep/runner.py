@@ -43,6 +43,8 @@ class Stopped(KeyboardInterrupt):
     It resumes inside the trainings that were under way too, if their trainer saves checkpoints.
     """
 
+    kept = True  # for whoever reports that the command was stopped
+
     def __init__(self, signum: int, summary: Summary) -> None:
         super().__init__(f"stopped by {signal.Signals(signum).name}")
         self.signum = signum

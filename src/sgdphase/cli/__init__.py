@@ -1,20 +1,34 @@
-"""The command line: one subcommand a file; each parses, calls, prints."""
+"""The command line: one file per subcommand; each parses, calls, prints."""
 
 from __future__ import annotations
 
 import sys
 import threading
-from importlib import metadata
+from importlib import import_module
 from typing import Annotated, Any
 
 import typer
 
-from sgdphase._sweep import SweepError
-from sgdphase.cli import data, diagnose, diagram, export, figure, report, runs, sweep, theory, train
+from sgdphase import _sweep
 from sgdphase.cli._stop import Commands, Interrupted, end, signals_raised
 from sgdphase.errors import InputError
 
-_COMMANDS = (diagnose, train, sweep, runs, export, diagram, report, figure, theory, data)
+# What `--help` lists. The module of a command, and what it uses, loads when the command is called.
+_COMMANDS = {
+    "diagnose": "Which learning rate goes with another batch, for your training.",
+    "train": "Train a model, once for each seed, and report how it ended.",
+    "sweep": "Run a grid of trainings, each once, into a store.",
+    "runs": "List what is inside a store.",
+    "export": "Write the runs of a store to a file for other programs.",
+    "diagram": "Tell the regimes of SGD and where they meet, from a store.",
+    "report": "Write one HTML page of the runs in a store.",
+    "figure": "Redraw figures of the paper and decide their claims.",
+    "claims": "Print the whole ledger of claims in a folder.",
+    "theory": "What the paper predicts, without any run.",
+    "data": "List or download the files of the image problems.",
+}
+# Commands that share the file of another one.
+_MODULES = {"claims": "figure"}
 
 # The base of typer's own usage errors, which it does not export.
 _UsageError: Any = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")
@@ -24,7 +38,7 @@ def build() -> typer.Typer:
     """The whole application."""
     app = typer.Typer(
         name="sgdphase",
-        cls=Commands,
+        cls=_LazyCommands,
         no_args_is_help=True,
         invoke_without_command=True,
         add_completion=False,
@@ -33,9 +47,27 @@ def build() -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(_top)
-    for command in _COMMANDS:
-        command.register(app)
+    for name, line in _COMMANDS.items():
+        app.command(name, help=line)(_stand_in)
     return app
+
+
+class _LazyCommands(Commands):
+    """Lists stand-ins, and calls the commands they stand for."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        name, stand_in, rest = super().resolve_command(ctx, args)
+        return name, stand_in and _load(str(name)), rest
+
+
+def _load(name: str) -> Any:
+    app = typer.Typer(rich_markup_mode=None)
+    import_module(f"sgdphase.cli.{_MODULES.get(name, name)}").register(app)
+    return typer.main.get_group(app).commands[name]
+
+
+def _stand_in() -> None:
+    """In the place of a command whose module is not loaded yet."""
 
 
 def _top(
@@ -46,6 +78,8 @@ def _top(
     Numbers may be written 0.5, 1e-3, 1/64 or 2^-7.
     """
     if version:
+        from importlib import metadata
+
         print(metadata.version("sgdphase"))
         raise typer.Exit
 
@@ -61,7 +95,7 @@ def main() -> None:
             code = build()(standalone_mode=False)
     except (InputError, _UsageError, MemoryError) as error:
         end(_complain(error), threads)
-    except SweepError as error:
+    except _sweep.SweepError as error:
         _complain(error)
         end(1, threads)
     except Interrupted as stopped:

@@ -82,11 +82,10 @@ def set_up(data_dir: Path | None, device: str | None = None, dask: str | None = 
         raise InputError(
             f"--device {device}: does not reach the workers of Dask; set SGDPHASE_DEVICE there"
         )
-    importlib.import_module("sgdphase.networks._device").use_device(device)
+    importlib.import_module("sgdphase.networks").use_device(device)
 
 
 def one_thread() -> None:
     """Batches are small: a second thread costs more than it gives, unless the user knows better."""
     if "OMP_NUM_THREADS" not in os.environ:
-        importlib.import_module("sgdphase.networks")  # says what is missing
-        importlib.import_module("torch").set_num_threads(1)
+        importlib.import_module("sgdphase.networks").use_one_thread()

@@ -8,8 +8,6 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from sgdphase._records import Outcome, Training
 from sgdphase.cli._output import print_table
 from sgdphase.problems import TeacherTask
@@ -64,6 +62,8 @@ def write_trajectories(path: Path, outcomes: list[Outcome]) -> None:
 
 def _statistics(outcomes: list[Outcome]) -> tuple[dict[str, float], dict[str, float]]:
     """Mean and standard error over the runs that have a number."""
+    import numpy as np
+
     rows = [_numbers(outcome) for outcome in outcomes]
     mean, sem = {}, {}
     for name in max(rows, key=len):

@@ -9,11 +9,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, is_dataclass
 from typing import Any
 
-import numpy as np
-from rich.box import SIMPLE_HEAD
-from rich.console import Console
-from rich.table import Table
-
 
 def print_json(value: Any) -> None:
     """One JSON document on stdout; what is not a finite number is null."""
@@ -26,12 +21,10 @@ def plain(value: Any) -> Any:
         return plain(asdict(value))
     if isinstance(value, dict):
         return {str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, np.ndarray):
-        return plain(value.tolist())
     if isinstance(value, list | tuple):
         return [plain(item) for item in value]
-    if isinstance(value, np.generic):
-        return plain(value.item())
+    if hasattr(value, "tolist"):
+        return plain(value.tolist())
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value
@@ -44,6 +37,10 @@ def print_table(
     words: Sequence[str] = (),
 ) -> None:
     """A table on stdout: names (the first column) and columns of words left, values right."""
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+
     table = Table(box=SIMPLE_HEAD)
     for column in columns:
         table.add_column(column, justify="left" if column in (columns[0], *words) else "right")

@@ -14,8 +14,6 @@ from typing import Any, NoReturn
 
 import typer.core
 
-from sgdphase._sweep import Stopped
-
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 # Seconds for threads that the user's code left behind.
 _LAST_SECONDS = 1.0
@@ -36,7 +34,7 @@ class Interrupted(BaseException):
         self.signum = int(getattr(stopped, "signum", signal.SIGINT))
         name = "Ctrl-C" if self.signum == signal.SIGINT else signal.Signals(self.signum).name
         super().__init__(f"stopped by {name}")
-        self.kept = isinstance(stopped, Stopped) or hasattr(stopped, "kept")
+        self.kept = getattr(stopped, "kept", False)
 
 
 class Commands(typer.core.TyperGroup):

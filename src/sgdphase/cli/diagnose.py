@@ -9,11 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
-from sgdphase._diagnose import diagnose as run_diagnosis
-from sgdphase._diagnose import diagnose_until_fitted
+from sgdphase import _diagnose, _report, _sweep
 from sgdphase._records import EPOCH_LOSSES, OPTIMIZERS, SCHEDULES
-from sgdphase._report import diagnosis_page, make_folder
-from sgdphase._sweep import DaskWorkers, Workers
 from sgdphase._sweep.progress import duration
 from sgdphase.cli._networks import Device, set_up
 from sgdphase.cli._options import integer_option, number_option
@@ -183,7 +180,7 @@ def diagnose(
     place = Path(store or f"{file.stem}.sqlite").absolute()
     folder = None if out is None else out.absolute()
     if folder is not None:
-        make_folder(folder)
+        _report.make_folder(folder)
     if betas is not None and len(betas) != 2:
         raise InputError(f"betas = {betas}: must be two numbers, as 0.9,0.999")
     common = {
@@ -199,12 +196,12 @@ def diagnose(
         found: Any
         if _asks_until_fitted(epochs, until):
             _refuse(of_epochs, "is for trainings of --epochs")
-            found = diagnose_until_fitted(file, **common, **of_fitted, seeds=seeds or 3)
+            found = _diagnose.diagnose_until_fitted(file, **common, **of_fitted, seeds=seeds or 3)
         else:
             size = of_fitted.pop("train_sizes")
             _refuse(of_fitted, "is for trainings --until fitted")
             train_size = None if size is None else max(size)
-            found = run_diagnosis(
+            found = _diagnose.diagnose(
                 file, **common, **of_epochs, epochs=epochs, seeds=seeds, train_size=train_size
             )
         if as_json:
@@ -213,7 +210,7 @@ def diagnose(
             print(found)
             print(f"{found.trainings} trainings, {duration(found.seconds)}.")
         if folder is not None:
-            print(f"report: {diagnosis_page(found, folder)}", file=sys.stderr)
+            print(f"report: {_report.diagnosis_page(found, folder)}", file=sys.stderr)
 
 
 def _asks_until_fitted(epochs: int | None, until: str | None) -> bool:
@@ -235,12 +232,12 @@ def _refuse(options: dict[str, Any], why: str) -> None:
             raise InputError(f"--{name.replace('_', '-')}: {why}")
 
 
-def _cluster(address: str | None, workers: int | None) -> int | Callable[[], Workers] | None:
+def _cluster(address: str | None, workers: int | None) -> int | Callable[[], _sweep.Workers] | None:
     if address is None:
         return workers
     if workers is not None:
         raise InputError("workers and dask: give one of them")
-    return lambda: DaskWorkers(address)
+    return lambda: _sweep.DaskWorkers(address)
 
 
 def register(app: typer.Typer) -> None:

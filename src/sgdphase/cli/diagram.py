@@ -6,9 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
-from sgdphase._sweep import Store
 from sgdphase.cli._choosers import (
     Chi,
     Dim,
@@ -20,7 +18,6 @@ from sgdphase.cli._choosers import (
     chosen,
 )
 from sgdphase.cli._output import print_json
-from sgdphase.diagram import TerminalMap, draw, phase_diagram, plane_from_table
 
 
 def diagram(
@@ -44,6 +41,9 @@ def diagram(
 
     Example: sgdphase diagram runs.sqlite --train-size 2^13 --chi 1 --out diagram.png
     """
+    from sgdphase._sweep import Store
+    from sgdphase.diagram import TerminalMap, draw, phase_diagram, plane_from_table
+
     named = {"train_size": train_size, "dim": dim, "chi": chi, "margin": margin}
     fixed = chosen(where, named)
     plane = plane_from_table(Store(store).table(), observable, **fixed)
@@ -53,6 +53,8 @@ def diagram(
     if as_json:
         print_json(found.as_dict())
     elif out is None:
+        from rich.console import Console
+
         Console(highlight=False).print(TerminalMap(found))
     else:
         typer.echo(f"wrote {out}", err=True)

@@ -7,8 +7,7 @@ from typing import Annotated
 
 import typer
 
-from sgdphase._sweep import Store
-from sgdphase._sweep.exports import export as write
+from sgdphase import _sweep
 
 
 def export(
@@ -21,7 +20,7 @@ def export(
 
     Example: sgdphase export runs.sqlite runs.nc --trajectories
     """
-    for path in write(Store(store), out, model=model, trajectories=trajectories):
+    for path in _sweep.export(store, out, model=model, trajectories=trajectories):
         typer.echo(f"wrote {path}", err=True)
 
 

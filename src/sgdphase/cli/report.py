@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from sgdphase._report import store_page
+from sgdphase import _report
 from sgdphase.cli._choosers import (
     Chi,
     Dim,
@@ -40,7 +40,7 @@ def report(
     """
     named = {"train_size": train_size, "dim": dim, "chi": chi, "margin": margin}
     fixed = chosen(where, named)
-    store_page(store, out, observable=observable, factor=factor, fixed=fixed)
+    _report.store_page(store, out, observable=observable, factor=factor, fixed=fixed)
     typer.echo(f"wrote {out}", err=True)
 
 

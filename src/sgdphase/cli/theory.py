@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Annotated, Any
 
-import numpy as np
 import typer
 
+from sgdphase import theory
 from sgdphase.cli._options import JSON, integer_option, number_option, numbers_option
 from sgdphase.cli._output import plain, print_json, print_table
-from sgdphase.theory import averages, constants, online, scales
 
 Chi = Annotated[float, number_option("--chi", "Depletion exponent, above -1.")]
 Dim = Annotated[int, integer_option("--dim", "Input dimension d.")]
@@ -42,7 +41,7 @@ def averages_command(
     Example: sgdphase theory averages --chi 1 --lam 10 --r 0.1
     """
     _print_record(
-        {name: float(value) for name, value in asdict(averages(lam, r, chi)).items()}, json
+        {name: float(value) for name, value in asdict(theory.averages(lam, r, chi)).items()}, json
     )
 
 
@@ -51,7 +50,7 @@ def constants_command(chi: Chi = 1.0, json: Annotated[bool, JSON] = False) -> No
 
     Example: sgdphase theory constants --chi 1
     """
-    _print_record(asdict(constants(chi)), json)
+    _print_record(asdict(theory.constants(chi)), json)
 
 
 def online_command(
@@ -67,8 +66,8 @@ def online_command(
 
     Example: sgdphase theory online --chi 1 --dim 128 --margin 2^-7 --temperature 2 --time 1,1e3,1e6
     """
-    solution = online(
-        np.array(time),
+    solution = theory.online(
+        time,
         chi=chi,
         dim=dim,
         margin=margin,
@@ -99,7 +98,9 @@ def scales_command(
 
     Example: sgdphase theory scales --train-size 8192 --dim 128 --chi 1 --margin 2^-7
     """
-    record = scales(train_size=train_size, dim=dim, chi=chi, margin=margin, lr=lr, batch=batch)
+    record = theory.scales(
+        train_size=train_size, dim=dim, chi=chi, margin=margin, lr=lr, batch=batch
+    )
     _print_record(asdict(record), json)
 
 

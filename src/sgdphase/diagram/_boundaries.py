@@ -10,7 +10,6 @@ from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.interpolate import PchipInterpolator
 
 from sgdphase._typing import FloatArray
 from sgdphase.diagram._cells import Plane
@@ -168,6 +167,8 @@ def crossing(x: FloatArray, curves: FloatArray, height: float) -> FloatArray:
     one, and a fair middle if noise makes several, where the first would be too low on average and
     the last too high.
     """
+    from scipy.interpolate import PchipInterpolator
+
     out = np.full(len(curves), np.nan)
     good = np.isfinite(curves).all(axis=1)
     if not good.any():

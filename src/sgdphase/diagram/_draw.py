@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from matplotlib import patheffects
-from matplotlib.colors import LogNorm, Normalize
-from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from sgdphase._typing import FloatArray
 from sgdphase.diagram._phase import PhaseDiagram
@@ -17,9 +13,11 @@ from sgdphase.diagram._regimes import TARGETS
 from sgdphase.diagram._style import new_figure, save
 from sgdphase.errors import InputError
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 __all__ = ["draw", "draw_figure", "draw_lines", "draw_names", "draw_plane"]
 
-_HALO = [patheffects.withStroke(linewidth=2.6, foreground="white", alpha=0.9)]
 _NAMES = {
     "noise-dominated": "noise-\ndominated",
     "first-step-dominated": "first-step-\ndominated",
@@ -66,6 +64,9 @@ def draw_figure(diagram: PhaseDiagram) -> Figure:
 
 def draw_plane(axes: Any, diagram: PhaseDiagram, field: str) -> None:
     """A field of the cells as colours; black dots for what diverged, grey where nothing is."""
+    from matplotlib.colors import LogNorm, Normalize
+    from matplotlib.ticker import FuncFormatter, MaxNLocator
+
     values = diagram.grid(field).astype(np.float64)
     shown = np.ma.masked_invalid(values)
     positive = values[values > 0]
@@ -99,7 +100,7 @@ def draw_lines(axes: Any, diagram: PhaseDiagram) -> None:
         "color": "black",
         "ls": (0, (5, 2.4)),
         "lw": 1.6,
-        "path_effects": _HALO,
+        "path_effects": _halo(),
         "zorder": 4,
     }
     if diagram.gd_line:
@@ -156,7 +157,13 @@ def draw_names(axes: Any, diagram: PhaseDiagram) -> None:
 
 
 def _write(axes: Any, x: float, y: float, text: str, **how: Any) -> None:
-    axes.text(x, y, text, path_effects=_HALO, zorder=5, **{"va": "center", **how})
+    axes.text(x, y, text, path_effects=_halo(), zorder=5, **{"va": "center", **how})
+
+
+def _halo() -> list[Any]:
+    from matplotlib import patheffects
+
+    return [patheffects.withStroke(linewidth=2.6, foreground="white", alpha=0.9)]
 
 
 def _line_at(diagram: PhaseDiagram, x: float, default: float) -> float:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
-from matplotlib import rc_context
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 __all__ = ["BLUE", "GREEN", "GREY", "ORANGE", "PURPLE", "new_figure", "save"]
 
@@ -30,6 +30,10 @@ def new_figure(
     columns: int = 1, rows: int = 1, size: tuple[float, float] = (4.4, 3.6)
 ) -> tuple[Figure, Any]:
     """A figure and its axes, of this size each, without touching pyplot's global state."""
+    from matplotlib import rc_context
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
     with rc_context(_STYLE):
         figure = Figure(figsize=(size[0] * columns, size[1] * rows), layout="constrained")
         FigureCanvasAgg(figure)
@@ -39,5 +43,7 @@ def new_figure(
 
 def save(figure: Figure, out: Path | IO[bytes], **how: Any) -> None:
     """Write the picture, in the format of the ending of a path."""
+    from matplotlib import rc_context
+
     with rc_context(_STYLE):
         figure.savefig(out, **how)

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
+from sgdphase import theory
 from sgdphase._records import Outcome, Training
 from sgdphase.diagram._style import BLUE, GREY, ORANGE, new_figure, save
-from sgdphase.theory import online
 
 
 def draw_trajectory(training: Training, outcomes: Sequence[Outcome], path: Path) -> None:
@@ -38,7 +38,7 @@ def draw_trajectory(training: Training, outcomes: Sequence[Outcome], path: Path)
     times = np.geomspace(training.lr, max(end, 2 * training.lr), 200)
     # Momentum multiplies the learning rate, and so both time and temperature (SI 2.A).
     gain = 1 / (1 - training.momentum)
-    theory = online(
+    predicted = theory.online(
         gain * times,
         chi=training.teacher.chi,
         dim=training.teacher.dim,
@@ -46,9 +46,9 @@ def draw_trajectory(training: Training, outcomes: Sequence[Outcome], path: Path)
         temperature=gain * training.temperature,
         weight_decay=training.weight_decay / gain,
     )
-    left.plot(times, theory.w1, "k--", label="online theory")
-    left.plot(times, theory.w_perp, "k--")
-    right.plot(times, theory.unfitted, "k--", label="online theory")
+    left.plot(times, predicted.w1, "k--", label="online theory")
+    left.plot(times, predicted.w_perp, "k--")
+    right.plot(times, predicted.unfitted, "k--", label="online theory")
     left.set(xscale="log", yscale="log", xlabel=r"time $t = \eta \times$ steps", ylabel="weights")
     right.set(xscale="log", yscale="log", xlabel=r"time $t$", ylabel=r"unfitted fraction $n(t)$")
     for axes in (left, right):

@@ -8,7 +8,7 @@ import torch
 
 from sgdphase.errors import InputError
 
-__all__ = ["device_of", "use_device"]
+__all__ = ["device_of", "use_device", "use_one_thread"]
 
 VARIABLE = "SGDPHASE_DEVICE"
 
@@ -29,3 +29,8 @@ def use_device(name: str) -> None:
     """Compute there, in this process and in workers that it starts."""
     os.environ[VARIABLE] = name
     device_of()
+
+
+def use_one_thread() -> None:
+    """Compute with one thread in this process."""
+    torch.set_num_threads(1)

@@ -13,9 +13,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from rich.console import Console
-from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
-
 # Seconds to wait for a connection, and for the next bytes.
 _TIMEOUT = (10, 30)
 _CHUNK = 2**16
@@ -128,6 +125,9 @@ def _bar(name: str) -> Iterator[Any]:
     if not sys.stderr.isatty():
         yield False
         return
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
+
     columns = (TextColumn(name), BarColumn(), DownloadColumn(), TransferSpeedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         yield _Bar(progress)
@@ -136,13 +136,14 @@ def _bar(name: str) -> Iterator[Any]:
 class _Bar:
     """The bar that pooch speaks to: `total`, `update`, `reset`, `close`."""
 
-    def __init__(self, progress: Progress) -> None:
+    def __init__(self, progress: Any) -> None:
         self._progress = progress
         self._task = progress.add_task("", total=None)
 
     @property
     def total(self) -> float | None:
-        return self._progress.tasks[0].total
+        total: float | None = self._progress.tasks[0].total
+        return total
 
     @total.setter
     def total(self, total: int) -> None:

@@ -20,7 +20,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.interpolate import CubicSpline
 
 from sgdphase._typing import FloatArray
 from sgdphase.errors import InputError
@@ -158,6 +157,8 @@ def _measure(
 
     For a given gamma the differences are linear in alpha, so the best one is explicit.
     """
+    from scipy.interpolate import CubicSpline
+
     shape = (len(rows[0]), gammas.size)
     dd, dl, ll = np.zeros(shape), np.zeros(shape), np.zeros(gammas.size)
     points = np.zeros(gammas.size)

@@ -12,8 +12,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.optimize import isotonic_regression
-from scipy.special import ndtri
 
 from sgdphase._typing import FloatArray
 from sgdphase.stats._bootstrap import LEVEL, REPLICATES, Estimate
@@ -38,6 +36,9 @@ def curve_end(
     >>> round(found.value, 1), 16 < found.low < found.value < found.high < 32
     (22.6, True)
     """
+    from scipy.optimize import isotonic_regression
+    from scipy.special import ndtri
+
     x, value = np.log2(batches), np.array([0.0, *worse])
     error = half_widths / float(ndtri((1 + level) / 2))
     least = max(float(error.min()), 1e-150)

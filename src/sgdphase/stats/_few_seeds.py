@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterable
 
 import numpy as np
-from scipy.special import stdtrit
 
 from sgdphase._typing import FloatArray
 
@@ -18,6 +17,8 @@ _BANDWIDTH = math.log(2) / 2
 
 def quantile(freedom: int, level: float) -> float:
     """Of Student's distribution."""
+    from scipy.special import stdtrit
+
     return float(stdtrit(freedom, level))
 
 
