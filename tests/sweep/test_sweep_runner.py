@@ -124,7 +124,7 @@ def test_a_model_that_is_not_there(store: Store, model: str) -> None:
 
 def test_long_ones_first_short_ones_together_data_sets_apart() -> None:
     plan = toy(seeds=5)
-    jobs = [Job(t.key, t, 10.0 if t.batch == 8 else 0.04) for t in plan]
+    jobs = [Job(t, 10.0 if t.batch == 8 else 0.04) for t in plan]
     packs = packed(jobs, 2)
     assert sorted(job.key for pack in packs for job in pack) == sorted(job.key for job in jobs)
     assert all(len(pack) == 1 and pack[0].cost == 10.0 for pack in packs[:10])
@@ -132,12 +132,12 @@ def test_long_ones_first_short_ones_together_data_sets_apart() -> None:
     sets_in = [len({job.training.seed for job in pack}) for pack in packs[10:]]
     assert max(sets_in) <= 3
     assert packed([], 2) == []
-    assert packed([Job("a", plan[0], 0.0)], 2) == [(Job("a", plan[0], 0.0),)]
+    assert packed([Job(plan[0], 0.0)], 2) == [(Job(plan[0], 0.0),)]
 
 
 def test_the_time_left_follows_what_was_measured() -> None:
     plan = toy()
-    jobs = [Job(t.key, t, 1.0) for t in plan]
+    jobs = [Job(t, 1.0) for t in plan]
     tally = Tally.of(len(plan), jobs, parallel=2)
     assert tally.seconds_left() == pytest.approx(12.0, abs=0.1)
     run = Run(plan[0], None, 3.0)  # type: ignore[arg-type]

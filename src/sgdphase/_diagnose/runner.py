@@ -163,7 +163,7 @@ class Runner:
         known = self.runs.setdefault(train_size, {})
         rounds = math.ceil(len(plan) / self.workers.parallel)
         started, patience = monotonic(), rounds * self._patience(train_size)
-        sweep(
+        summary = sweep(
             plan.values(),
             self.store,
             workers=self.workers,
@@ -172,9 +172,9 @@ class Runner:
             until=min(self.deadline, started + patience),
         )
         made_before = self.made
-        by_key = {run.training.key: run for run in self.store.runs(self.user.model)}
+        runs = {run.training: run for run in summary.runs}
         for trial, training in plan.items():
-            run = by_key.get(training.key)
+            run = runs.get(training)
             if run is None or _is_given_up(run):
                 continue
             if run.outcome.status == "failed":

@@ -21,11 +21,14 @@ _PARTS = 8
 
 @dataclass(frozen=True)
 class Job:
-    """A training that is to be run, under its key, with its expected cost in seconds."""
+    """A training that is to be run, with its expected cost in seconds."""
 
-    key: str
     training: Training
     cost: float
+
+    @property
+    def key(self) -> str:
+        return self.training.key
 
 
 Pack = tuple[Job, ...]

@@ -11,7 +11,7 @@ import math
 import signal
 import threading
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
 from contextlib import contextmanager
 from pathlib import Path
@@ -27,7 +27,7 @@ from sgdphase._sweep.run import STATUSES, Run, failed, run_pack
 from sgdphase._sweep.store import Store, Stored, Writer
 from sgdphase._sweep.storefile import SweepError
 from sgdphase._sweep.tally import Summary, Tally
-from sgdphase._sweep.trainers import trainer_of
+from sgdphase._sweep.trainers import cost_of, trainer_of
 from sgdphase._sweep.workers import Workers, workers_of
 from sgdphase.errors import InputError
 
@@ -59,14 +59,22 @@ def missing(
     retry: Sequence[str] = (),
 ) -> list[Job]:
     """The trainings of a plan that a sweep would run, with their expected costs."""
-    wanted = {training.key: training for training in plan}
-    costs = _cost_functions(wanted.values())
+    wanted = dict.fromkeys(plan)
+    costs = {model: cost_of(model) for model in {training.model for training in wanted}}
     _check_retry(retry)
-    standing = store.standing()
+    if store.is_empty:  # no training needs its key, which takes most of the time
+        done: set[Training] = set()
+    else:
+        standing = store.standing(training.key for training in wanted)
+        done = {
+            training
+            for training in wanted
+            if not _is_missing(standing.get(training.key), trajectories, retry)
+        }
     return [
-        Job(key, training, _sane(costs[training.model](training)))
-        for key, training in wanted.items()
-        if _is_missing(standing.get(key), trajectories, retry)
+        Job(training, _sane(costs[training.model](training)))
+        for training in wanted
+        if training not in done
     ]
 
 
@@ -87,15 +95,16 @@ def sweep(
     counts as done when it is in the store. `retry` names statuses to run again. A failed training
     is stored with its traceback and the sweep goes on, unless `fail_fast`. At the time `until` (of
     `time.monotonic`) it ends with what is done. Ctrl-C and SIGTERM raise `Stopped`; the same call
-    later finishes the rest. Trainings whose trainer takes a
+    later finishes the rest. The summary that it returns also holds the runs of the plan. Trainings
+    whose trainer takes a
     `checkpoint` save their state in the folder `runs.sqlite-checkpoints` and, however the sweep
     was stopped, go on from there.
     """
-    plan = tuple(plan)
+    plan = tuple(dict.fromkeys(plan))
     store = store if isinstance(store, Store) else Store(store)
     own = workers if isinstance(workers, Workers) else workers_of(workers)
     # What is wrong with the call shows before a file is made.
-    _cost_functions(plan)
+    resumes = {model: trainer_of(model).resumes for model in {t.model for t in plan}}
     _check_retry(retry)
     with store.writer() as writer, _signals() as received:
         # Asked with the lock held: what another sweep has just finished is not run again.
@@ -104,9 +113,8 @@ def sweep(
             # Once and with a bar, instead of in every worker.
             for problem in {job.training.problem for job in jobs}:
                 problem.prepare()
-        planned = len({training.key for training in plan})
-        tally = Tally.of(planned, jobs, own.parallel)
-        resumable = any(trainer_of(model).resumes for model in {job.training.model for job in jobs})
+        tally = Tally.of(len(plan), jobs, own.parallel)
+        resumable = any(resumes[job.training.model] for job in jobs)
         progress = progress or Silent()
         with checkpoint_folder(store.path, needed=resumable) as folder, progress:
             _drop_leftovers(folder, store, retry)
@@ -120,9 +128,10 @@ def sweep(
                 own.stop()
             else:
                 own.shutdown()
+    summary = tally.summary(store, plan, trajectories)
     if received:
-        raise Stopped(received[0], tally.summary())
-    return tally.summary()
+        raise Stopped(received[0], summary)
+    return summary
 
 
 class _Loop:
@@ -229,10 +238,6 @@ def _drop_leftovers(folder: Path, store: Store, retry: Sequence[str]) -> None:
 def _sane(cost: float) -> float:
     """A cost that nobody could foresee is taken as long, so that it starts early."""
     return float(cost) if 0.0 <= cost < math.inf else _UNFORESEEN_SECONDS
-
-
-def _cost_functions(plan: Iterable[Training]) -> dict[str, Callable[[Training], float]]:
-    return {model: trainer_of(model).expected_seconds for model in {t.model for t in plan}}
 
 
 def _check_retry(retry: Sequence[str]) -> None:

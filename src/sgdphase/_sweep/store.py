@@ -6,7 +6,7 @@ import json
 import math
 import sqlite3
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +23,9 @@ from sgdphase._sweep.table import Table, table_of
 from sgdphase.errors import InputError
 
 _COLUMNS = "key, model, engine, training, status, steps, time, observables, traceback, seconds"
+
+# How many keys a query may name: old versions of SQLite take 999 parameters.
+_KEYS = 500
 
 Row = tuple[Any, ...]
 
@@ -49,23 +52,43 @@ class Store:
     def __repr__(self) -> str:
         return f"Store({str(self.path)!r})"
 
-    def standing(self) -> dict[str, Stored]:
-        """The key of every training that is in, and how it stands; nothing if there is no file."""
-        if storefile.is_empty(self.path):
-            return {}
-        with storefile.reading(self.path) as connection:
-            drawn = {key for (key,) in connection.execute("SELECT key FROM trajectories")}
-            return {row[0]: Stored(row[4], row[0] in drawn) for row in self._rows(connection, None)}
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is no file yet."""
+        return storefile.is_empty(self.path)
 
-    def runs(self, model: str | None = None, *, trajectories: bool = False) -> list[Run]:
-        """Every run made by the present version of its model's engine, sorted by key."""
+    def standing(self, keys: Iterable[str] | None = None) -> dict[str, Stored]:
+        """How the trainings of these keys stand, or all; only those that are in the store."""
+        if self.is_empty:
+            return {}
+        what = "SELECT key, status, trajectories.key IS NOT NULL FROM runs"
+        with storefile.reading(self.path) as connection:
+            rows = _select(connection, f"{what} LEFT JOIN trajectories USING (key)", keys)
+            return {key: Stored(status, bool(drawn)) for key, status, drawn in rows}
+
+    def runs(
+        self,
+        model: str | None = None,
+        *,
+        keys: Iterable[str] | None = None,
+        trajectories: bool = False,
+    ) -> list[Run]:
+        """Every run made by the present version of its model's engine, sorted by key.
+
+        With `keys`, only the runs of these trainings are read, and come in this order.
+        """
+        keys = None if keys is None else list(dict.fromkeys(keys))
         with self._existing() as connection:
             blobs: dict[str, Row] = {}
             if trajectories:
-                found = connection.execute("SELECT key, names, data FROM trajectories")
-                blobs = {key: (names, data) for key, names, data in found}
-            rows = [row for row in self._rows(connection, model) if _is_current(row)]
-            return [self._run(row, blobs.get(row[0])) for row in rows]
+                rows = _select(connection, "SELECT key, names, data FROM trajectories", keys)
+                blobs = {key: (names, data) for key, names, data in rows}
+            held = {row[0]: row for row in self._rows(connection, keys) if _is_current(row)}
+        return [
+            self._run(held[key], blobs.get(key))
+            for key in (held if keys is None else keys)
+            if key in held and model in (None, held[key][1])
+        ]
 
     def table(self, model: str | None = None) -> Table:
         """The runs as columns: parameters, status, steps, time and observables by name."""
@@ -74,30 +97,28 @@ class Store:
     def outdated(self) -> int:
         """How many runs were made by another version of their engine; no reading shows them."""
         with self._existing() as connection:
-            return sum(not _is_current(row) for row in self._rows(connection, None))
+            return sum(not _is_current(row) for row in self._rows(connection))
 
     @contextmanager
     def writer(self) -> Iterator[Writer]:
         """The right to write, held by one sweep at a time."""
-        # Reads every row, so that damage shows before the file is opened for writing.
-        self.standing()
+        if not self.is_empty:
+            # Reads every row, so that damage shows before the file is opened for writing.
+            self.outdated()
         with storefile.writing(self.path) as connection:
             yield Writer(self.path, connection)
 
     @contextmanager
     def _existing(self) -> Iterator[sqlite3.Connection]:
-        if storefile.is_empty(self.path):
+        if self.is_empty:
             raise InputError(f"{self.path}: there is no store; `sgdphase sweep` makes one")
         with storefile.reading(self.path) as connection:
             yield connection
 
-    def _rows(self, connection: sqlite3.Connection, model: str | None) -> Iterator[Row]:
-        where = "" if model is None else "WHERE model = ?"
-        found = connection.execute(
-            f"SELECT {_COLUMNS}, crc FROM runs {where} ORDER BY key",
-            () if model is None else (model,),
-        )
-        for *row, crc in found:
+    def _rows(
+        self, connection: sqlite3.Connection, keys: Sequence[str] | None = None
+    ) -> Iterator[Row]:
+        for *row, crc in _select(connection, f"SELECT {_COLUMNS}, crc FROM runs", keys):
             if _crc(row) != crc:
                 raise storefile.damaged(self.path, f"row {row[0]} is not as it was written")
             yield tuple(row)
@@ -158,6 +179,19 @@ class Writer:
                 f"{self._path}: cannot be written ({error}); what was reported done is kept, and "
                 "the same command goes on from there"
             ) from None
+
+
+def _select(
+    connection: sqlite3.Connection, query: str, keys: Iterable[str] | None
+) -> Iterator[Row]:
+    """The rows of a query in the order of their keys, or those of `keys` in any order."""
+    if keys is None:
+        yield from connection.execute(f"{query} ORDER BY key")
+        return
+    wanted = list(keys)
+    for start in range(0, len(wanted), _KEYS):
+        part = wanted[start : start + _KEYS]
+        yield from connection.execute(f"{query} WHERE key IN ({', '.join('?' * len(part))})", part)
 
 
 def _row(key: str, run: Run) -> Row:

@@ -5,25 +5,40 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import cached_property
 from time import monotonic
 
+from sgdphase._records import Training
 from sgdphase._sweep.packs import Job
 from sgdphase._sweep.run import Run
+from sgdphase._sweep.store import Store
 
 
 @dataclass(frozen=True)
 class Summary:
-    """A sweep in numbers: trainings in the plan, already done, run now, and now by status."""
+    """A sweep in numbers: trainings in the plan, already done, run now, and now by status.
+
+    `runs` are the runs of the plan, in its order, made now or before.
+    """
 
     planned: int
     done_before: int
     ran: int
     statuses: dict[str, int]
     seconds: float
+    store: Store
+    plan: tuple[Training, ...] = field(repr=False)
+    trajectories: bool = False
 
     @property
     def left(self) -> int:
         return self.planned - self.done_before - self.ran
+
+    @cached_property
+    def runs(self) -> tuple[Run, ...]:
+        """Read from the store when they are first asked for, and no others with them."""
+        keys = [training.key for training in self.plan]
+        return tuple(self.store.runs(keys=keys, trajectories=self.trajectories))
 
     def as_dict(self) -> dict[str, object]:
         return {
@@ -86,6 +101,8 @@ class Tally:
         """Trainings a second."""
         return self.ran / max(monotonic() - self.started, 1e-9)
 
-    def summary(self) -> Summary:
+    def summary(self, store: Store, plan: tuple[Training, ...], trajectories: bool) -> Summary:
+        """The count at the end of a sweep of `plan` into `store`."""
         seconds = monotonic() - self.started
-        return Summary(self.planned, self.done_before, self.ran, dict(self.statuses), seconds)
+        counts = self.planned, self.done_before, self.ran, dict(self.statuses)
+        return Summary(*counts, seconds, store, plan, trajectories)

@@ -60,6 +60,14 @@ def trainer_of(model: str) -> Trainer:
     return Trainer(train, getattr(module, "expected_seconds", _unknown), _resumes(train))
 
 
+def cost_of(model: str) -> Callable[[Training], float]:
+    """What trainings of a model are expected to cost, without loading what trains them."""
+    if model in TRAINERS:
+        cost: Callable[[Training], float] = _module(TRAINERS[model], model).expected_seconds
+        return cost
+    return trainer_of(model).expected_seconds
+
+
 def _resumes(train: Callable[..., Outcome]) -> bool:
     try:
         parameter = inspect.signature(train).parameters.get("checkpoint")
