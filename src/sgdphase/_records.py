@@ -13,6 +13,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from sgdphase._display import Columns, Shown
 from sgdphase.errors import InputError, require
 from sgdphase.problems import Problem, TeacherTask, problem_class
 
@@ -279,8 +280,8 @@ def _key(training: Training, engine: int) -> str:
     return hashlib.sha256(content.encode()).hexdigest()[:32]
 
 
-@dataclass(frozen=True)
-class Outcome:
+@dataclass(frozen=True, repr=False)
+class Outcome(Shown):
     """What came out of a training.
 
     `status` says how it ended, `steps` is the last step that changed a weight, `time = lr x steps`.
@@ -293,6 +294,19 @@ class Outcome:
     time: float
     observables: Mapping[str, float]
     trajectory: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
+
+    def _lines(self) -> list[str]:
+        points = max((len(column) for column in self.trajectory.values()), default=0)
+        along = f"; trajectory of {points} points" if points else ""
+        return [f"{self.status} after {self.steps} steps, time {self.time:.5g}{along}"]
+
+    def _summary(self) -> Columns:
+        values = self.observables
+        return {"observable": list(values), "value": list(values.values())} if values else {}
+
+    def _table(self) -> Columns:
+        """The trajectory."""
+        return self.trajectory
 
     def __getitem__(self, name: str) -> float:
         """An observable by its name; one that there is not raises KeyError with those there are."""

@@ -8,7 +8,7 @@ from concurrent.futures import Future
 from time import monotonic
 from typing import Any
 
-from sgdphase._sweep.extras import extra
+from sgdphase._extras import extra
 from sgdphase._sweep.workers import Workers
 from sgdphase.errors import InputError
 

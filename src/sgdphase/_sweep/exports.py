@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from sgdphase._sweep.extras import extra
+from sgdphase._extras import extra
 from sgdphase._sweep.run import Run
 from sgdphase._sweep.store import Store
 from sgdphase._sweep.table import RESULTS, flat, table_of

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any, overload
 
+from sgdphase._display import Columns, Shown, span
 from sgdphase._records import Training
 from sgdphase.errors import InputError
 from sgdphase.problems import Problem, TeacherTask
@@ -18,8 +19,8 @@ Values = float | Sequence[float]
 Whole = int | Sequence[int]
 
 
-@dataclass(frozen=True)
-class Plan(Sequence[Training]):
+@dataclass(frozen=True, repr=False)
+class Plan(Shown, Sequence[Training]):
     """A sequence of trainings, and how many cells of the grid were left out (batch too large)."""
 
     trainings: tuple[Training, ...]
@@ -37,6 +38,27 @@ class Plan(Sequence[Training]):
 
     def __iter__(self) -> Iterator[Training]:
         return iter(self.trainings)
+
+    def _lines(self) -> list[str]:
+        left_out = f", {self.left_out} cells left out (batch too large)" if self.left_out else ""
+        return [f"Plan of {len(self)} trainings{left_out}"]
+
+    def _summary(self) -> Columns:
+        table = self._table()
+        return {"parameter": list(table), "values": [span(column) for column in table.values()]}
+
+    def _table(self) -> Columns:
+        rows = [_flat(training) for training in self]
+        names = dict.fromkeys(name for row in rows for name in row)
+        return {name: [row.get(name) for row in rows] for name in names}
+
+
+def _flat(training: Training) -> dict[str, Any]:
+    """The parameters of a training without nesting; those that are not given are left out."""
+    plain = training.as_dict()
+    flat = {"model": plain.pop("model"), "problem": plain["problem"].pop("kind")}
+    flat |= plain.pop("problem") | plain
+    return {name: value for name, value in flat.items() if value is not None}
 
 
 def grid(

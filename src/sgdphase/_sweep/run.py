@@ -11,6 +11,7 @@ from typing import Any, get_args
 
 import numpy as np
 
+from sgdphase._display import Columns, Shown
 from sgdphase._records import Outcome, Status, Training
 from sgdphase._sweep.checkpoints import checkpoint_of
 from sgdphase._sweep.trainers import trainer_of
@@ -22,8 +23,8 @@ STATUSES: tuple[Status, ...] = get_args(Status)
 _PACK_SECONDS = 2.0
 
 
-@dataclass(frozen=True)
-class Run:
+@dataclass(frozen=True, repr=False)
+class Run(Shown):
     """A training and its outcome, the seconds it took, and the traceback if it failed.
 
     The seconds of a training that was resumed are those since then.
@@ -33,6 +34,22 @@ class Run:
     outcome: Outcome
     seconds: float
     traceback: str = ""
+
+    def _lines(self) -> list[str]:
+        training = self.training
+        setting = f"lr {training.lr:g}, batch {training.batch}, seed {training.seed}"
+        return [
+            f"Run of {training.model} on {training.problem.kind}, train size "
+            f"{training.train_size}, {setting}; {self.seconds:.3g} s",
+            *self.outcome._lines(),
+            *self.traceback.strip().splitlines()[-1:],
+        ]
+
+    def _summary(self) -> Columns:
+        return self.outcome._summary()
+
+    def _table(self) -> Columns:
+        return self.outcome._table()
 
 
 def failed(training: Training, seconds: float, reason: str) -> Run:

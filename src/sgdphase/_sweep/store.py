@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sgdphase._display import Columns, Shown
 from sgdphase._records import ENGINES, Outcome, Status, Training
 from sgdphase._sweep import storefile
 from sgdphase._sweep.run import Run
@@ -38,7 +39,7 @@ class Stored:
     has_trajectory: bool
 
 
-class Store:
+class Store(Shown):
     """The runs in one SQLite file; the file is made by the first sweep that writes to it.
 
     A file that is not a store, is damaged, or comes from a newer version raises `InputError` here
@@ -48,9 +49,6 @@ class Store:
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
         storefile.check(self.path)
-
-    def __repr__(self) -> str:
-        return f"Store({str(self.path)!r})"
 
     @property
     def is_empty(self) -> bool:
@@ -98,6 +96,23 @@ class Store:
         """How many runs were made by another version of their engine; no reading shows them."""
         with self._existing() as connection:
             return sum(not _is_current(row) for row in self._rows(connection))
+
+    def _lines(self) -> list[str]:
+        if self.is_empty:
+            return [f"Store({str(self.path)!r}): no file yet; a sweep makes it"]
+        return [f"Store({str(self.path)!r}): {sum(self._summary()['runs'])} runs"]
+
+    def _summary(self) -> Columns:
+        names = ("model", "status", "runs")
+        if self.is_empty:
+            return {}
+        with storefile.reading(self.path) as connection:
+            query = "SELECT model, status, count(*) FROM runs GROUP BY model, status"
+            rows = connection.execute(query).fetchall()
+        return {name: [row[k] for row in rows] for k, name in enumerate(names)}
+
+    def _table(self) -> Columns:
+        return self.table()
 
     @contextmanager
     def writer(self) -> Iterator[Writer]:

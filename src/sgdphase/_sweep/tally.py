@@ -8,14 +8,16 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from time import monotonic
 
+from sgdphase._display import Columns, Shown
 from sgdphase._records import Training
 from sgdphase._sweep.packs import Job
 from sgdphase._sweep.run import Run
 from sgdphase._sweep.store import Store
+from sgdphase._sweep.table import table_of
 
 
-@dataclass(frozen=True)
-class Summary:
+@dataclass(frozen=True, repr=False)
+class Summary(Shown):
     """A sweep in numbers: trainings in the plan, already done, run now, and now by status.
 
     `runs` are the runs of the plan, in its order, made now or before.
@@ -27,7 +29,7 @@ class Summary:
     statuses: dict[str, int]
     seconds: float
     store: Store
-    plan: tuple[Training, ...] = field(repr=False)
+    plan: tuple[Training, ...]
     trajectories: bool = False
 
     @property
@@ -39,6 +41,17 @@ class Summary:
         """Read from the store when they are first asked for, and no others with them."""
         keys = [training.key for training in self.plan]
         return tuple(self.store.runs(keys=keys, trajectories=self.trajectories))
+
+    def _lines(self) -> list[str]:
+        now = ", ".join(f"{status} {count}" for status, count in self.statuses.items())
+        left = f", {self.left} left" if self.left else ""
+        return [
+            f"Sweep of {self.planned} trainings into {self.store.path}: {self.done_before} done "
+            f"before, {self.ran} now{f' ({now})' if now else ''} in {self.seconds:.3g} s{left}"
+        ]
+
+    def _table(self) -> Columns:
+        return table_of(self.runs)
 
     def as_dict(self) -> dict[str, object]:
         return {

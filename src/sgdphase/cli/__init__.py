@@ -34,11 +34,11 @@ _MODULES = {"claims": "figure"}
 _UsageError: Any = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")
 
 
-def build() -> typer.Typer:
-    """The whole application."""
+def build(lazy: bool = False) -> typer.Typer:
+    """The whole application; if `lazy`, each command loads when it is called."""
     app = typer.Typer(
         name="sgdphase",
-        cls=_LazyCommands,
+        cls=_LazyCommands if lazy else Commands,
         no_args_is_help=True,
         invoke_without_command=True,
         add_completion=False,
@@ -48,7 +48,10 @@ def build() -> typer.Typer:
     )
     app.callback()(_top)
     for name, line in _COMMANDS.items():
-        app.command(name, help=line)(_stand_in)
+        if lazy:
+            app.command(name, help=line)(_stand_in)
+        elif name not in _MODULES:
+            _module(name).register(app)
     return app
 
 
@@ -62,8 +65,12 @@ class _LazyCommands(Commands):
 
 def _load(name: str) -> Any:
     app = typer.Typer(rich_markup_mode=None)
-    import_module(f"sgdphase.cli.{_MODULES.get(name, name)}").register(app)
+    _module(_MODULES.get(name, name)).register(app)
     return typer.main.get_group(app).commands[name]
+
+
+def _module(name: str) -> Any:
+    return import_module(f"sgdphase.cli.{name}")
 
 
 def _stand_in() -> None:
@@ -92,7 +99,7 @@ def main() -> None:
     threads = set(threading.enumerate())
     try:
         with signals_raised():
-            code = build()(standalone_mode=False)
+            code = build(lazy=True)(standalone_mode=False)
     except (InputError, _UsageError, MemoryError) as error:
         end(_complain(error), threads)
     except _sweep.SweepError as error:

@@ -12,9 +12,10 @@ from typing import Any, Literal
 
 import numpy as np
 
+from sgdphase._display import Columns, Shown
 from sgdphase.diagram._comparison import Comparison, Verdict
 from sgdphase.diagram._training_runs import Setting, TrainingRun
-from sgdphase.stats import LEVEL, Estimate, curve_end
+from sgdphase.stats import LEVEL, Estimate, curve_end, shown
 
 __all__ = [
     "NEAR", "Equivalent", "Equivalents", "LargestBatch", "Rule", "equivalents", "matched_lr",
@@ -25,6 +26,7 @@ __all__ = [
 ENOUGH = 5
 # A setting stands for a learning rate this near to it, in log lr: a twelfth of an octave.
 NEAR = math.log(2) / 12
+_NOTHING = Estimate(math.nan, math.nan, math.nan)
 
 
 @dataclass(frozen=True)
@@ -90,8 +92,8 @@ class Rule:
         return {"exponent": self.exponent.as_dict(), "up_to_batch": self.up_to_batch}
 
 
-@dataclass(frozen=True)
-class Equivalents:
+@dataclass(frozen=True, repr=False)
+class Equivalents(Shown):
     """The table: the user's own training, and a row for each other batch, by rising batch."""
 
     yours: Equivalent
@@ -103,6 +105,39 @@ class Equivalents:
     rule: Rule | None
     observables: tuple[str, ...]
     better_lr: Equivalent | None = None
+
+    def _lines(self) -> list[str]:
+        end = "unknown" if self.largest_batch is None else f"{self.largest_batch.batch}"
+        return [
+            f"Batches that learn the same as batch {self.yours.batch} at lr {self.yours.lr.value:g}"
+            f" ({self.metric} within {self.tolerance:.3g}); largest such batch: {end}"
+        ]
+
+    def _summary(self) -> Columns:
+        rows = [self.yours, *self.rows]
+        return {
+            "batch": [row.batch for row in rows],
+            "lr": [shown(row.lr) for row in rows],
+            self.metric: [shown(row.metrics.get(self.metric)) for row in rows],
+            "verdict": ["yours", *(row.verdict for row in self.rows)],
+            "seeds": [row.seeds for row in rows],
+        }
+
+    def _table(self) -> Columns:
+        """One row per batch, the user's training first."""
+        rows = [self.yours, *self.rows]
+        table: dict[str, list[Any]] = {
+            name: [getattr(row, name) for row in rows]
+            for name in ("batch", "exists", "verdict", "steps", "seeds", "by")
+        }
+        estimates = {"lr": [row.lr for row in rows]} | {
+            name: [row.metrics.get(name, _NOTHING) for row in rows] for name in self.yours.metrics
+        }
+        for name, column in estimates.items():
+            table[name] = [estimate.value for estimate in column]
+            table[f"{name}_low"] = [estimate.low for estimate in column]
+            table[f"{name}_high"] = [estimate.high for estimate in column]
+        return table
 
 
 def equivalents(

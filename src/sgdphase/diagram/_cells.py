@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sgdphase._display import Columns, Shown, span
 from sgdphase._typing import FloatArray
 from sgdphase.errors import InputError
 
@@ -41,8 +42,8 @@ EXPERIMENT = (
 AXES = ("lr", "batch", "seed")
 
 
-@dataclass(frozen=True)
-class Plane:
+@dataclass(frozen=True, repr=False)
+class Plane(Shown):
     """An observable on a grid: arrays are `[lr, batch, seed]`, NaN where no run was fitted.
 
     `status` is empty where there is no run. `test_error` is None if the runs have none; `fixed`
@@ -66,6 +67,23 @@ class Plane:
         for name, array in arrays.items():
             if array.shape != shape:
                 raise InputError(f"{name} has shape {array.shape}: must be {shape}")
+
+    def _lines(self) -> list[str]:
+        fitted, runs = (self.status == "fitted").sum(), (self.status != "").sum()
+        return [f"Plane of {self.observable}: {fitted} of {runs} runs fitted"]
+
+    def _summary(self) -> Columns:
+        axes = {"lr": self.lr.tolist(), "batch": self.batch.tolist(), "seed": self.seed.tolist()}
+        values = axes | {name: [value] for name, value in self.fixed.items()}
+        return {"parameter": list(values), "values": [span(each) for each in values.values()]}
+
+    def _table(self) -> Columns:
+        """One row per run."""
+        there = self.status != ""
+        i, j, k = np.nonzero(there)
+        table: dict[str, Any] = {"lr": self.lr[i], "batch": self.batch[j], "seed": self.seed[k]}
+        table |= {"status": self.status[there], self.observable: self.value[there]}
+        return table if self.test_error is None else {**table, "test_error": self.test_error[there]}
 
     @property
     def log_value(self) -> FloatArray:

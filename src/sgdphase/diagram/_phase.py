@@ -6,12 +6,14 @@ A boundary that the data do not hold is None, and a note says which runs would g
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from html import escape
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sgdphase._display import Columns, Shown
 from sgdphase._typing import FloatArray
 from sgdphase.diagram._boundaries import Branch, Line, critical_batch, gd_line, line_branch
 from sgdphase.diagram._cells import Plane
@@ -77,8 +79,8 @@ class Best:
         return {name: _plain(value) for name, value in self.__dict__.items()}
 
 
-@dataclass(frozen=True)
-class PhaseDiagram:
+@dataclass(frozen=True, repr=False)
+class PhaseDiagram(Shown):
     """What `phase_diagram` returns; `docs/diagram.md` says how each number is decided."""
 
     observable: str
@@ -101,6 +103,19 @@ class PhaseDiagram:
         """A field of the cells as an array `[lr, batch]`."""
         column = np.array([getattr(cell, name) for cell in self.cells])
         return column.reshape(self.lr.size, self.batch.size)
+
+    def _lines(self) -> list[str]:
+        from sgdphase.diagram._terminal import plain_lines  # which draws a diagram
+
+        return plain_lines(self)
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(repr(self))}</pre>"
+
+    def _table(self) -> Columns:
+        """One row per cell."""
+        names = [field.name for field in fields(Cell)]
+        return {name: [getattr(cell, name) for cell in self.cells] for name in names}
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON; None where the data give no number."""

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from textwrap import wrap
+
 import numpy as np
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
@@ -30,20 +33,29 @@ class TerminalMap:
         self.diagram = diagram
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        d = self.diagram
-        fixed = ", ".join(
-            f"{k} {v:g}" if isinstance(v, float) else f"{k} {v}" for k, v in d.fixed.items()
-        )
-        seeds = f"{d.seeds} seed{'s' if d.seeds != 1 else ''}"
-        yield Text(f"{d.observable}, {seeds}" + (f" ({fixed})" if fixed else ""), style="bold")
+        yield from _lines(self.diagram)
+
+
+def plain_lines(diagram: PhaseDiagram) -> list[str]:
+    """The same as text without colours, in lines that fit a notebook."""
+    lines = (line.plain.rstrip() for line in _lines(diagram))
+    return [part for line in lines for part in (wrap(line, 100) if len(line) > 100 else [line])]
+
+
+def _lines(d: PhaseDiagram) -> Iterator[Text]:
+    fixed = ", ".join(
+        f"{k} {v:g}" if isinstance(v, float) else f"{k} {v}" for k, v in d.fixed.items()
+    )
+    seeds = f"{d.seeds} seed{'s' if d.seeds != 1 else ''}"
+    yield Text(f"{d.observable}, {seeds}" + (f" ({fixed})" if fixed else ""), style="bold")
+    yield Text("")
+    yield from _map(d)
+    yield Text("")
+    yield from _numbers(d)
+    if d.notes:
         yield Text("")
-        yield from _map(d)
-        yield Text("")
-        yield from _numbers(d)
-        if d.notes:
-            yield Text("")
-        for note in d.notes:
-            yield Text(f"note: {note}")
+    for note in d.notes:
+        yield Text(f"note: {note}")
 
 
 def _map(d: PhaseDiagram) -> list[Text]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from sgdphase._records import Training
-from sgdphase.theory import scales
+from sgdphase.theory import Scales, scales
 
 # Seconds, measured on one core at dim = 128: a drawn point, a step near gradient descent (where
 # lists of points save most of the work) and its part for each point of the batch, and what every
@@ -20,9 +22,7 @@ def expected_seconds(training: Training) -> float:
     batch the first steps fit nearly all.
     """
     task = training.teacher
-    scale = scales(
-        train_size=training.train_size, dim=task.dim, chi=task.chi, margin=training.margin
-    )
+    scale = _scales(training.train_size, task.dim, task.chi, training.margin)
     gain = 1 / (1 - training.momentum)  # momentum multiplies the learning rate (SI 2.A)
     temperature, cold = gain * training.temperature, _GD * scale.critical_temperature
     time = _END * scale.crossover_time * max(temperature, cold)
@@ -35,3 +35,9 @@ def expected_seconds(training: Training) -> float:
     if training.momentum == 0 and training.weight_decay == 0 and temperature < cold:
         plain = min(plain, _STEP + training.batch * _STEP_POINT)
     return _FIXED + steps * plain
+
+
+@lru_cache(1024)
+def _scales(train_size: int, dim: int, chi: float, margin: float) -> Scales:
+    """Few differ in a plan, and each takes longer than the rest of the cost."""
+    return scales(train_size=train_size, dim=dim, chi=chi, margin=margin)

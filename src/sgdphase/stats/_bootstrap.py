@@ -46,6 +46,11 @@ class Estimate:
     low: float
     high: float
 
+    def __repr__(self) -> str:
+        from sgdphase.stats._numbers import shown  # which is of estimates
+
+        return shown(self)
+
     def as_dict(self) -> dict[str, float | None]:
         """Plain numbers, None instead of NaN."""
         fields = {"value": self.value, "low": self.low, "high": self.high}

@@ -51,6 +51,13 @@ class Collapse:
     chi2: float
     sizes: tuple[float, ...]
 
+    def __repr__(self) -> str:
+        sizes = ", ".join(f"{size:g}" for size in self.sizes)
+        return (
+            f"y = size^a F(x / size^b) with b = {self.exponent}, a = {self.y_exponent}; "
+            f"chi2 {self.chi2:.3g}, sizes {sizes}"
+        )
+
 
 def collapse(
     curves: Sequence[Curve],

@@ -29,6 +29,12 @@ class PowerLaw:
     first: float
     last: float
 
+    def __repr__(self) -> str:
+        return (
+            f"y = a x^b with b = {self.exponent}, a = {self.prefactor}, for x from "
+            f"{self.first:.5g} to {self.last:.5g}"
+        )
+
     def __call__(self, x: ArrayLike) -> FloatArray:
         """The fitted line at `x`."""
         return np.asarray(

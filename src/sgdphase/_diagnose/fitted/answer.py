@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from html import escape
 from typing import Any, Literal
 
 from sgdphase._sweep import Run
@@ -144,6 +145,11 @@ class FittedDiagnosis:
         for title, listed in (("Unknown", self.unknown), ("Warnings", self.warnings)):
             lines += [f"{title}:", *(f"  - {line}" for line in listed)] if listed else []
         return "\n".join(lines)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(str(self))}</pre>"
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON; None where there is no number."""
