@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from textwrap import fill
 from typing import Annotated, Any
 
 import typer
@@ -17,6 +18,9 @@ from sgdphase.paper._frame import SCALES, Figure
 from sgdphase.paper.catalog import FIGURES, chosen
 from sgdphase.paper.gallery import interval, number, totals
 from sgdphase.paper.make import cost, make, read_claims
+
+# Of `--list`, in a terminal and in a pipe.
+_COLUMNS = 100
 
 
 def register(app: typer.Typer) -> None:
@@ -121,12 +125,13 @@ def _list(store: Store, json: bool) -> None:
     if json:
         print_json(rows)
         return
-    print_table(
-        ["name", *SCALES, "shows"],
-        [[row["name"], *(_words(row[scale]) for scale in SCALES), row["shows"]] for row in rows],
-        "trainings in the store / in all, and the expected time of the rest on one core",
-        words=("shows",),
-    )
+    print("trainings in the store / in all, and the expected time of the rest on one core\n")
+    indent = " " * (2 + max(len(row["name"]) for row in rows))
+    for row in rows:
+        shows = f"{row['name']:{len(indent)}}{row['shows']}"
+        costs = "; ".join(f"{scale} {_words(row[scale])}" for scale in SCALES)
+        for line in (shows, indent + costs):
+            print(fill(line, _COLUMNS, subsequent_indent=indent))
 
 
 def _costs(each: Figure, store: Store) -> dict[str, Any]:
