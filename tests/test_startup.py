@@ -1,0 +1,106 @@
+"""What is loaded before it is needed: nothing. Checked by the modules imported, not by a clock."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import typer
+
+from sgdphase import cli
+
+HEAVY = {"numba", "scipy", "matplotlib", "torch", "pooch", "pandas", "xarray", "distributed"}
+# Says on stderr which modules were loaded, however the command ended.
+SAY = """
+import atexit, sys
+atexit.register(lambda: print(*sys.modules, file=sys.stderr))
+"""
+
+
+def loaded(code: str, *words: str, cwd: Path | None = None) -> tuple[str, set[str]]:
+    """What it printed, and the modules that were loaded at the end."""
+    path = os.pathsep.join(filter(None, sys.path))
+    ended = subprocess.run(
+        [sys.executable, "-c", SAY + code, *words],
+        capture_output=True, text=True, timeout=120, cwd=cwd, env=os.environ | {"PYTHONPATH": path},
+    )  # fmt: skip
+    *said, modules = ended.stderr.splitlines()
+    return ended.stdout + "\n".join(said), set(modules.split())
+
+
+def command(*words: str, cwd: Path | None = None) -> tuple[str, set[str]]:
+    return loaded("from sgdphase.cli import main; main()", *words, cwd=cwd)
+
+
+def test_importing_the_package_loads_nothing() -> None:
+    for code in (
+        "import sgdphase",
+        "from sgdphase import theory, stats, problems, networks, diagram",
+    ):
+        _, modules = loaded(code)
+        assert not modules & (HEAVY | {"numpy", "rich", "typer", "sqlite3"}), code
+
+
+def test_what_is_used_loads_its_own_room_only() -> None:
+    _, modules = loaded("import sgdphase as sp; sp.scales(train_size=64, dim=8, chi=1, margin=1)")
+    assert not modules & HEAVY
+    _, modules = loaded("import sgdphase as sp; sp.grid(lr=1.0, batch=[1, 2], seeds=2)")
+    assert not modules & HEAVY
+    _, modules = loaded("import sgdphase as sp; sp.Estimate(1, 0, 2), sp.Store('no.sqlite')")
+    assert not modules & HEAVY
+
+
+@pytest.mark.parametrize("words", [(), ("--help",), ("--version",), ("swep",), ("-x",)])
+def test_the_command_itself_loads_no_numbers(words: tuple[str, ...]) -> None:
+    said, modules = command(*words)
+    assert said
+    assert not modules & (HEAVY | {"numpy", "rich", "sqlite3"})
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        *((name, "--help") for name in
+          ("diagnose", "sweep", "runs", "export", "diagram", "report", "theory", "data")),
+        ("sweep", "perceptron", "--help"),
+        ("sweep", "perceptron", "--lr", "x", "--batch", "1"),
+        ("diagnose", "my.py", "--lr", "1"),
+        ("theory", "constants", "--chi", "x"),
+        ("runs", "no.sqlite"),
+        ("diagram",),
+    ],
+)  # fmt: skip
+def test_help_and_bad_input_load_no_heavy_module(words: tuple[str, ...], tmp_path: Path) -> None:
+    said, modules = command(*words, cwd=tmp_path)
+    assert said and "Traceback" not in said
+    assert not modules & HEAVY
+    assert "rich.table" not in modules and "rich.progress" not in modules
+
+
+def test_the_list_of_commands_is_whole_and_not_cut() -> None:
+    said, _ = command("--help")
+    listed = said.partition("Commands:")[2].strip().splitlines()
+    assert not any(line.endswith("...") for line in listed)
+    there = typer.main.get_group(cli.build()).commands
+    assert {line.split()[0] for line in listed} == set(there)
+
+
+def test_what_networks_cost_is_known_without_torch(tmp_path: Path) -> None:
+    (tmp_path / "torch.py").write_text("raise ModuleNotFoundError('no torch', name='torch')")
+    code = f"""
+import sys; sys.path.insert(0, {str(tmp_path)!r})
+import sgdphase as sp
+from sgdphase._sweep import missing
+print([job.cost > 0 for job in missing(sp.grid(lr=1.0, batch=8, model="fc"), sp.Store("no"))])
+try:
+    sp.networks.fit
+except sp.InputError as error:
+    print(error)
+"""
+    said, modules = loaded(code, cwd=tmp_path)
+    assert said.splitlines()[0] == "[True]"
+    assert "pip install 'sgdphase[networks]'" in said
+    assert not modules & (HEAVY - {"torch"})

@@ -1,0 +1,135 @@
+"""The public surface: no name that is a module too, objects whose `repr` is the answer."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pkgutil
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+import sgdphase as sp
+from sgdphase.diagram import Setting, TrainingRun
+
+PACKAGE = Path(sp.__file__).parent
+PACKAGES = ["sgdphase"] + [
+    f"sgdphase.{info.name}" for info in pkgutil.iter_modules([str(PACKAGE)]) if info.ispkg
+]
+MODULES = [info.name for info in pkgutil.walk_packages([str(PACKAGE)], "sgdphase.")]
+LAZY = [name for name in PACKAGES if hasattr(importlib.import_module(name), "__all__")]
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_every_module_is_imported_by_its_name(name: str) -> None:
+    """`import a.b as c` reads the attribute `b` of `a`, which a function must not take."""
+    importlib.import_module(name)
+    parent, _, last = name.rpartition(".")
+    assert isinstance(getattr(importlib.import_module(parent), last), ModuleType)
+
+
+@pytest.mark.parametrize("name", LAZY)
+def test_no_public_name_is_a_module_too(name: str) -> None:
+    package = importlib.import_module(name)
+    held = {info.name for info in pkgutil.iter_modules(package.__path__)}
+    for public in package.__all__:
+        value = getattr(package, public)
+        assert isinstance(value, ModuleType) or public not in held
+        assert public in dir(package)
+    with pytest.raises(AttributeError, match="has no attribute 'no_such_name'"):
+        package.no_such_name  # noqa: B018
+
+
+def test_a_notebook_has_what_it_needs() -> None:
+    names = {"Plan", "Run", "Store", "Summary", "draw", "equivalents", "export", "report", "theory"}
+    assert names <= set(sp.__all__)
+    assert inspect.isfunction(sp.sweep) and inspect.isfunction(sp.report)
+
+
+@pytest.fixture(scope="module")
+def summary(tmp_path_factory: pytest.TempPathFactory) -> sp.Summary:
+    plan = sp.grid(dim=8, train_size=64, lr=[0.5, 1.0, 2.0], batch=[1, 8, 64], seeds=3)
+    path = tmp_path_factory.mktemp("surface") / "runs.sqlite"
+    return sp.sweep(plan, path, workers=0, trajectories=True)
+
+
+def objects(summary: sp.Summary) -> list[object]:
+    plane = sp.plane_from_table(summary.store.table())
+    run = summary.runs[0]
+    rng = np.random.default_rng(0)
+    runs = [
+        TrainingRun(Setting(lr, batch, 5), seed, {"test_error": batch / lr + 0.1 * rng.random()})
+        for lr, batch in [(0.1, 8), (0.1, 16), (0.2, 16)]
+        for seed in range(5)
+    ]
+    table = sp.equivalents(runs, lr=0.1, batch=8, epochs=5, metric="test_error")
+    plan = sp.Plan(summary.plan)
+    return [plan, summary, summary.store, run, run.outcome, plane, sp.phase_diagram(plane), table]
+
+
+class Tags(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:
+        self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def test_what_is_shown_fits_a_screen_and_is_html(summary: sp.Summary) -> None:
+    for each in objects(summary):
+        text = repr(each)
+        assert len(text) < 2000 and len(text.splitlines()) <= 40, type(each)
+        assert max(map(len, text.splitlines())) <= 200 and "object at 0x" not in text
+        tags = Tags()
+        tags.feed(each._repr_html_())  # type: ignore[attr-defined]
+        assert not tags.open
+
+
+def test_tables_are_data_frames(summary: sp.Summary) -> None:
+    pytest.importorskip("pandas")
+    plan, swept, store, run, outcome, plane, diagram, table = (
+        each.to_pandas()  # type: ignore[attr-defined]
+        for each in objects(summary)
+    )
+    assert len(plan) == len(swept) == len(store) == len(plane) == 27 and len(diagram) == 9
+    assert plan["batch"].tolist() == swept["batch"].tolist()
+    assert run.equals(outcome) and run["time"].is_monotonic_increasing
+    assert table["batch"].tolist() == [8, 16] and table["lr_low"].iloc[0] == 0.1
+    assert plane["alignment"].mean() == pytest.approx(store["alignment"].mean())
+
+
+def test_without_pandas_the_extra_is_named() -> None:
+    code = (
+        "import sys; sys.modules['pandas'] = None\n"
+        "import sgdphase as sp\n"
+        "try: sp.grid(lr=1.0, batch=1).to_pandas()\n"
+        "except sp.InputError as error: print(error)"
+    )
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert said.stdout == "pandas is not installed: pip install 'sgdphase[export]'\n"
+
+
+def test_numbers_show_their_intervals() -> None:
+    assert repr(sp.Estimate(52.83, 39.6, 71.0)) == "52.8 [39.6, 71]"
+    law = sp.power_law([1, 2, 4, 8], [1.0, 2.1, 3.9, 8.2])
+    assert re.fullmatch(r"y = a x\^b with b = 1 \[.*\], a = .* for x from 1 to 8", repr(law))
+
+
+def test_what_is_shown_is_escaped(tmp_path: Path) -> None:
+    shown = sp.Store(tmp_path / "<b>.sqlite")._repr_html_()
+    assert "&lt;b&gt;" in shown and "<b>" not in shown
+
+
+def test_a_report_is_a_page_of_a_store(summary: sp.Summary, tmp_path: Path) -> None:
+    page = sp.report(summary.store, tmp_path / "page.html", chi=1.0)
+    assert page == tmp_path / "page.html" and "noise-dominated" in page.read_text()
