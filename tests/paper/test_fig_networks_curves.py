@@ -6,17 +6,17 @@ import math
 
 import numpy as np
 import pytest
+from sgdphase.paper._alignment_in_time import part_after, steps_in_all, steps_to
 
 from sgdphase._records import Outcome
 from sgdphase._sweep import Run
 from sgdphase.diagram._style import save
 from sgdphase.paper import fig3, fig4b, figS4a, figS4b, figS7a, figS7b, figS8a, figS8b
-from sgdphase.paper._alignment_in_time import part_after, steps_in_all, steps_to
 from sgdphase.paper._fitted import fitted
-from sgdphase.paper._left_out import left_out
 from sgdphase.paper._network_collapse import curves
-from sgdphase.paper._runs import Runs
 from sgdphase.paper._teacher_network import first_crossing
+from sgdphase.paper.captions import left_out
+from sgdphase.paper.runs import Runs
 
 COLLAPSES = (fig4b, figS7b, figS8a, figS8b)
 FIGURES = (

@@ -13,11 +13,10 @@ from sgdphase._records import Outcome, Training
 from sgdphase._sweep import Run
 from sgdphase.diagram._style import save
 from sgdphase.paper import fig1b, fig1c, figS3a, figS3b, figS5, figS6
-from sgdphase.paper._frame import SCALES, Figure, Scale
-from sgdphase.paper._left_out import left_out
-from sgdphase.paper._networks import cnn, fc
-from sgdphase.paper._plane_in_words import omissions
-from sgdphase.paper._runs import Runs
+from sgdphase.paper.captions import left_out, omissions
+from sgdphase.paper.figure import SCALES, Figure, Scale
+from sgdphase.paper.runs import Runs
+from sgdphase.paper.settings import cnn, fc
 
 SMALL = (fig1b.FIGURE, fig1b.FIGURE_FULL, fig1c.FIGURE, figS3a.FIGURE, figS3b.FIGURE)
 FIGURES = {figure.name: figure for figure in (*SMALL, *figS5.FIGURES, *figS6.FIGURES)}

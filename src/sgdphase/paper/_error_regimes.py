@@ -6,8 +6,8 @@ import numpy as np
 
 from sgdphase._typing import Mask
 from sgdphase.diagram import PhaseDiagram, Plane
-from sgdphase.paper._claims import Claim, above, below, equal, untested
 from sgdphase.paper._plane import regions
+from sgdphase.paper.claim import Claim, above, below, equal, untested
 from sgdphase.stats import LEVEL, REPLICATES, Estimate, interval, seed_means, seed_replicates
 
 # As for the weight decay of Fig. S2A.

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from math import nan
 
-from sgdphase.paper._runs import Runs
+from sgdphase.paper.runs import Runs
 
 
 def fitted(runs: Runs) -> Runs:

@@ -12,16 +12,15 @@ from matplotlib.colors import Normalize
 from sgdphase.diagram import PhaseDiagram, Plane, phase_diagram, plane_from_table
 from sgdphase.diagram._draw import draw_lines, draw_names, draw_plane
 from sgdphase.diagram._style import new_figure
-from sgdphase.paper._claims import Claim
 from sgdphase.paper._error_regimes import complete, lowest
-from sgdphase.paper._frame import Figure, Scale
-from sgdphase.paper._left_out import write_left_out
-from sgdphase.paper._networks import Setting
 from sgdphase.paper._phase import growth_claim
 from sgdphase.paper._plane import regions
-from sgdphase.paper._plane_in_words import omissions, title
-from sgdphase.paper._runs import Runs
 from sgdphase.paper._weight_lines import by_weight_change, line_claims
+from sgdphase.paper.captions import omissions, title, write_left_out
+from sgdphase.paper.claim import Claim
+from sgdphase.paper.figure import Figure, Scale
+from sgdphase.paper.runs import Runs
+from sgdphase.paper.settings import Setting
 
 # Letter of the panel: the observable, and its name.
 PANELS = {

@@ -22,12 +22,7 @@ from sgdphase._records import Training
 from sgdphase._typing import FloatArray
 from sgdphase.diagram._style import new_figure
 from sgdphase.errors import InputError
-from sgdphase.paper._claims import Claim, equal, untested
 from sgdphase.paper._fitted import fitted
-from sgdphase.paper._frame import Figure, Scale
-from sgdphase.paper._left_out import write_left_out
-from sgdphase.paper._networks import Setting
-from sgdphase.paper._runs import Runs
 from sgdphase.paper._scaling import (
     inset,
     listed,
@@ -39,6 +34,11 @@ from sgdphase.paper._scaling import (
     spread,
     whole_powers,
 )
+from sgdphase.paper.captions import write_left_out
+from sgdphase.paper.claim import Claim, equal, untested
+from sgdphase.paper.figure import Figure, Scale
+from sgdphase.paper.runs import Runs
+from sgdphase.paper.settings import Setting
 from sgdphase.stats import Collapse, Curve, collapse, effective_collapses
 
 # The paper gives its exponents to one digit, and says that 0.2 and 0.4 are different.

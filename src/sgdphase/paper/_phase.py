@@ -8,9 +8,9 @@ import numpy as np
 
 from sgdphase._typing import Mask
 from sgdphase.diagram import Plane, draw_figure, phase_diagram, plane_from_table
-from sgdphase.paper._claims import Claim, above, equal, untested
 from sgdphase.paper._plane import Slopes, region_slopes, regions
-from sgdphase.paper._runs import Runs
+from sgdphase.paper.claim import Claim, above, equal, untested
+from sgdphase.paper.runs import Runs
 from sgdphase.stats import (
     LEVEL,
     REPLICATES,

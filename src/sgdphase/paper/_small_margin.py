@@ -13,14 +13,13 @@ import numpy as np
 from sgdphase.diagram import phase_diagram, plane_from_table
 from sgdphase.diagram._style import new_figure
 from sgdphase.paper import _phase
-from sgdphase.paper._claims import Claim
-from sgdphase.paper._frame import Figure, Scale
-from sgdphase.paper._left_out import write_left_out
-from sgdphase.paper._networks import Setting
 from sgdphase.paper._plane import regions
-from sgdphase.paper._plane_in_words import omissions, title
-from sgdphase.paper._runs import Runs
 from sgdphase.paper._scaling import power_of_two, shades, spread
+from sgdphase.paper.captions import omissions, title, write_left_out
+from sgdphase.paper.claim import Claim
+from sgdphase.paper.figure import Figure, Scale
+from sgdphase.paper.runs import Runs
+from sgdphase.paper.settings import Setting
 
 At = Callable[[Scale], Setting]
 

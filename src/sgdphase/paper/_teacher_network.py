@@ -15,10 +15,10 @@ from sgdphase._records import Training
 from sgdphase._sweep import grid
 from sgdphase._typing import FloatArray
 from sgdphase.paper._fitted import fitted
-from sgdphase.paper._frame import Scale
-from sgdphase.paper._networks import SMALL_MARGIN
-from sgdphase.paper._runs import Runs
 from sgdphase.paper._scaling import powers
+from sgdphase.paper.figure import Scale
+from sgdphase.paper.runs import Runs
+from sgdphase.paper.settings import SMALL_MARGIN
 from sgdphase.problems import TeacherTask
 
 # The batch is named in the paper's file of the figure.

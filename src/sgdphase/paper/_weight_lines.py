@@ -16,10 +16,10 @@ from sgdphase._typing import FloatArray
 from sgdphase.diagram import PhaseDiagram, Plane, phase_diagram, plane_from_table
 from sgdphase.diagram._boundaries import Line, gd_line, line_branch
 from sgdphase.diagram._phase import LinePoint
-from sgdphase.paper._claims import Claim, equal, untested
 from sgdphase.paper._phase import line_claim
 from sgdphase.paper._plane import regions
-from sgdphase.paper._runs import Runs
+from sgdphase.paper.claim import Claim, equal, untested
+from sgdphase.paper.runs import Runs
 from sgdphase.stats import LEVEL, REPLICATES, Estimate, interval
 
 NAMES = {"noise": "noise-dominated", "first step": "first-step-dominated", "GD": "GD"}

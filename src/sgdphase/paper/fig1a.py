@@ -9,9 +9,9 @@ from sgdphase._records import Training
 from sgdphase._sweep import grid
 from sgdphase.diagram import PhaseDiagram, phase_diagram, plane_from_table
 from sgdphase.paper import _phase
-from sgdphase.paper._claims import Claim, untested
-from sgdphase.paper._frame import Figure, Scale
-from sgdphase.paper._runs import Runs
+from sgdphase.paper.claim import Claim, untested
+from sgdphase.paper.figure import Figure, Scale
+from sgdphase.paper.runs import Runs
 
 
 def powers(first: int, last: int, step: int = 1) -> list[float]:
@@ -75,3 +75,5 @@ def _figure(name: str, chi: float) -> Figure:
 
 
 FIGURE, FIGURE_CHI0 = _figure("fig1a", 1.0), _figure("fig1a-chi0", 0.0)
+
+FIGURES = (FIGURE, FIGURE_CHI0)

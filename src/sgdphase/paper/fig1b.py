@@ -6,8 +6,8 @@ paper.
 
 from __future__ import annotations
 
-from sgdphase.paper._networks import fc, fc_full_size
 from sgdphase.paper._small_margin import phase_figure
+from sgdphase.paper.settings import fc, fc_full_size
 
 FIGURE = phase_figure("fig1b", "the fully connected net on parity MNIST", fc)
 FIGURE_FULL = phase_figure(
@@ -15,3 +15,5 @@ FIGURE_FULL = phase_figure(
     "the fully connected net on parity MNIST (at laptop scale all points of the paper, one seed)",
     fc_full_size,
 )
+
+FIGURES = (FIGURE, FIGURE_FULL)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sgdphase.paper._networks import fc
 from sgdphase.paper._small_margin import kernel_figure
+from sgdphase.paper.settings import fc
 
 FIGURE = kernel_figure("figS3a", "the fully connected net on parity MNIST", fc)

@@ -9,10 +9,6 @@ import numpy as np
 from sgdphase._typing import FloatArray
 from sgdphase.diagram._style import BLUE, GREY, ORANGE, new_figure
 from sgdphase.paper._along import mean
-from sgdphase.paper._claims import Claim, above, below, equal
-from sgdphase.paper._frame import Figure, Scale
-from sgdphase.paper._left_out import write_left_out
-from sgdphase.paper._runs import Runs
 from sgdphase.paper._scaling import inset, spread
 from sgdphase.paper._teacher_network import (
     ADAPTED,
@@ -21,6 +17,10 @@ from sgdphase.paper._teacher_network import (
     first_crossing,
     plan,
 )
+from sgdphase.paper.captions import write_left_out
+from sgdphase.paper.claim import Claim, above, below, equal
+from sgdphase.paper.figure import Figure, Scale
+from sgdphase.paper.runs import Runs
 
 # The error has fallen when it is below its value at the lowest T by the factor that makes a net
 # adapted.

@@ -16,11 +16,11 @@ from matplotlib.colors import LogNorm
 from sgdphase._typing import FloatArray
 from sgdphase.diagram._style import GREY, new_figure
 from sgdphase.paper._along import mean
-from sgdphase.paper._claims import Claim, below, equal
-from sgdphase.paper._frame import Figure, Scale
-from sgdphase.paper._left_out import write_left_out
-from sgdphase.paper._runs import Runs
 from sgdphase.paper._teacher_network import ADAPTED, TITLE, by_temperature, plan
+from sgdphase.paper.captions import write_left_out
+from sgdphase.paper.claim import Claim, below, equal
+from sgdphase.paper.figure import Figure, Scale
+from sgdphase.paper.runs import Runs
 
 # A parabola has three coefficients.
 FEWEST = 4

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sgdphase.paper._error_regimes import best_claim, same_claim, worse_claim
 from sgdphase.paper._large_margin import alignment, figures, regimes
-from sgdphase.paper._networks import cnn_large_margin
+from sgdphase.paper.settings import cnn_large_margin
 
 BEST = "the lowest test error is in the noise-dominated regime"
 WORSE = "at the end of training GD is worse than noise-dominated SGD"

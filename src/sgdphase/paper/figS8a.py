@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sgdphase.paper._network_collapse import ALIGNMENT, Batches, Range
-from sgdphase.paper._networks import cnn
+from sgdphase.paper.settings import cnn
 
 BATCHES = Batches(
     name="figS8a",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sgdphase.paper._network_collapse import WEIGHT_CHANGE, Batches, Range
-from sgdphase.paper._networks import cnn_large_margin
+from sgdphase.paper.settings import cnn_large_margin
 
 BATCHES = Batches(
     name="figS8b",
