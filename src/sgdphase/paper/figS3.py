@@ -10,7 +10,7 @@ from typing import Any
 from sgdphase.diagram import phase_diagram, plane_from_table
 from sgdphase.paper.captions import omissions, title
 from sgdphase.paper.claim import Claim, Scale
-from sgdphase.paper.draw import draw_curve, legend_outside, panels, power_label, shades
+from sgdphase.paper.draw import legend_outside, panels, power_label, shades, spread
 from sgdphase.paper.figure import Figure
 from sgdphase.paper.planes import growth_claim, regions
 from sgdphase.paper.runs import Runs
@@ -23,8 +23,9 @@ def draw_kernel(runs: Runs, heading: str) -> Any:
     batches = runs.values("batch")
     for batch, color in zip(batches, shades(len(batches)), strict=True):
         x, y = runs.fitted().curve("temperature", "ntk_change", batch=batch)
+        there = (y > 0).any(axis=1)
         look = {"color": color, "marker": "o", "markersize": 4, "linewidth": 0.9}
-        draw_curve(axes, x, y, label=power_label("B", batch), **look)
+        axes.errorbar(x[there], *spread(y[there]), label=power_label("B", batch), **look)
     temperature = phase_diagram(plane_from_table(runs.table())).critical_temperature
     if temperature is not None:
         axes.axvline(temperature.value, color="0.4", ls="--", lw=1, label="$T_c$")
