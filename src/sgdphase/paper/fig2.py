@@ -1,4 +1,4 @@
-"""Figs. 2 and S1a: trainings in the (w1, |w_perp|) plane at fixed eta/B, S1a with momentum (SI 2.A).
+"""Figs. 2 and S1a: trainings in the (w1, |w_perp|) plane at fixed eta/B; S1a with momentum.
 
 One training for each batch, over the loss of its training set (white where it is zero), next to the
 online theory (dashed). A circle is the first step, a star the last.

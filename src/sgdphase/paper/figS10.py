@@ -1,8 +1,8 @@
 """Fig. S10: the crossover and the end of training for several training set sizes (SI 5).
 
 S10a: the unfitted fraction in time, of the training set (full) and of the data distribution
-(dotted), rescaled by `P` and `P^-b`. S10b: `t_hat` (full symbols) and `t*` (empty) over `P^b` against
-`T`. Dashed: the theory; insets: raw.
+(dotted), rescaled by `P` and `P^-b`. S10b: `t_hat` (full symbols) and `t*` (empty) over `P^b`
+against `T`. Dashed: the theory; insets: raw.
 """
 
 from __future__ import annotations

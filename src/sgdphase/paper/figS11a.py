@@ -45,7 +45,7 @@ def _theory(axes: Any, runs: Runs) -> None:
     key(axes, "--", r"theory at $\hat t$", "k")
 
 
-def _hottest(chi: float) -> float:
+def _hot_from(chi: float) -> float:
     """The temperature from which on `T >> T_c`."""
     return AWAY * MARGIN / constants(chi).k_perp
 
@@ -54,12 +54,12 @@ def _claims(chi: float) -> list[Decide]:
     gamma = constants(chi).gamma
 
     def hot(runs: Runs) -> Mask:
-        return np.asarray(runs.table()["temperature"] >= _hottest(chi))
+        return np.asarray(runs.table()["temperature"] >= _hot_from(chi))
 
     def text(runs: Runs) -> str:
         """The drift is that of the geometric mean of `|w|/T` over the temperatures."""
-        hot = [T for T in runs.values("temperature") if T >= _hottest(chi)]
-        norms = [runs.curve("train_size", "norm", temperature=T)[1] / T for T in hot]
+        hot = [t for t in runs.values("temperature") if t >= _hot_from(chi)]
+        norms = [runs.curve("train_size", "norm", temperature=t)[1] / t for t in hot]
         sizes = np.array(runs.values("train_size"), dtype=np.float64)
         moves = drift(sizes, np.exp(np.mean(np.log(norms), axis=0)))
         return f"|w| ~ P^gamma (effective exponent at {size_range(sizes)}; {moves})"

@@ -1,7 +1,7 @@
 """Figs. S1b and S2b: weights in time with weight decay (SI 2.B), at a small and at a large batch.
 
-S1b, dashed: the online solution. S2b, dashed: a small batch at the same decay. Where the first steps
-of a large batch have left no unfitted point, both weights shrink without noise, beyond their
+S1b, dashed: the online solution. S2b, dashed: a small batch at the same decay. Where the first
+steps of a large batch have left no unfitted point, both weights shrink without noise, beyond their
 stationary values, until points fall below the margin again.
 """
 
@@ -14,6 +14,7 @@ import numpy as np
 
 from sgdphase import theory
 from sgdphase._typing import FloatArray
+from sgdphase.diagram._style import GREEN
 from sgdphase.paper.claim import Claim, Scale, below, equal
 from sgdphase.paper.draw import legend_outside, panels, shades
 from sgdphase.paper.figure import Figure, Grid
@@ -83,7 +84,7 @@ def draw_large(runs: Runs, scale: Scale) -> Any:
         _plot(axes, path["time"], path, color=color, label=f"{_label(decay)}, $B={large}$")
     for decay, path, _ in _paths(runs.where(batch=SMALL))[1:]:
         label = rf"$B={SMALL}$, each $\Lambda$" if decay == min(_decays(runs)) else None
-        _plot(axes, path["time"], path, color="#009E73", ls="--", lw=1.0, label=label)
+        _plot(axes, path["time"], path, color=GREEN, ls="--", lw=1.0, label=label)
     return _finished(figure, axes, rf"$\eta/B={TEMPERATURE:g}$")
 
 
