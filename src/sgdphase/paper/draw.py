@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from itertools import cycle
 from typing import Any
 
 import numpy as np
@@ -118,11 +119,11 @@ def draw_curve(
 class Curves:
     """A final number `y` against a parameter `x`: means over seeds with their errors.
 
-    There is a colour per value of `by`, a marker per value of `marks`, a panel per value of
-    `panels`; `symbols` are the letters of these parameters in the legend. `unit` gives, from a
-    training of the curve, what its x and y are divided by; an inset (bounds and labels) shows them
-    without. `room` widens the y axis, below and above. A number of a run that did not fit its
-    points is missing.
+    There is a colour per value of `by`, a marker per value of `marks` (else of `by`), a panel per
+    value of `panels`; `symbols` are the letters of these parameters in the legend. `unit` gives,
+    from a training of the curve, what its x and y are divided by; an inset (bounds and labels)
+    shows them without. `room` widens the y axis, below and above. A number of a run that did not
+    fit its points is missing.
     """
 
     x: str
@@ -154,21 +155,22 @@ class Curves:
         small = inset(axes, *self.inset) if self.inset else None
         values = runs.values(self.by)
         colors = dict(zip(values, shades(len(values)), strict=True))
-        marks = runs.values(self.marks) if self.marks else [None]
-        for mark, marker in zip(marks, MARKERS, strict=False):
-            chosen = runs if mark is None else runs.where(**{self.marks: mark})
-            for value in chosen.values(self.by):
-                own = chosen.where(**{self.by: value})
-                look = {"color": colors[value], "marker": marker, "markersize": 4, "linewidth": 0.8}
-                look |= self.look
-                x, y = own.curve(self.x, self.y)
-                unit = self.unit(own.runs[0].training)
-                draw_curve(axes, x, y, unit=unit, small=small, **look)
+        marks = runs.values(self.marks) if self.marks else values
+        markers = dict(zip(marks, cycle(MARKERS), strict=False))
         for value, color in colors.items():
-            key(axes, "o", power_label(self.symbols[self.by], value), color, markersize=4)
-        for mark, marker in zip(marks if self.marks else [], MARKERS, strict=False):
+            for mark in marks if self.marks else [value]:
+                own = runs.where(**{self.by: value} | {self.marks or self.by: mark})
+                if own.runs:
+                    x, y = own.curve(self.x, self.y)
+                    unit = self.unit(own.runs[0].training)
+                    look = {"color": color, "marker": markers[mark], "markersize": 4}
+                    look |= {"linewidth": 0.8, **self.look}
+                    draw_curve(axes, x, y, unit=unit, small=small, **look)
+            label = power_label(self.symbols[self.by], value)
+            key(axes, "o" if self.marks else markers[value], label, color, markersize=4)
+        for mark in marks if self.marks else []:
             label = rf"${self.symbols[self.marks]}={mark:g}$"
-            key(axes, marker, label, markersize=4, fillstyle="none")
+            key(axes, markers[mark], label, markersize=4, fillstyle="none")
         axes.set(xscale="log", yscale="log", xlabel=self.xlabel, ylabel=self.ylabel)
         axes.set_title(self.title(runs), fontsize="medium")
         self.extra(axes, runs)
