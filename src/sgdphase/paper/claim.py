@@ -30,6 +30,10 @@ Scale = Literal["quick", "laptop", "paper"]
 TENTH = 0.1
 TENTH_REASON = "regimes differ by 1 in it; a tenth allows for the width of the crossovers"
 
+# The paper gives the exponents of its networks to a tenth, and b = 2 +- 0.1 distinguishes chi = 1
+# from 0.8 and from 1.2.
+PRECISION_REASON = "a tenth is the precision to which the paper gives exponents"
+
 # gamma = 1/(1+chi) and b - 1 = 2 gamma: an exponent that is right within a fifth of gamma (for b,
 # of 2 gamma) gives 1 + chi within a fifth. The chi of the figures differ by factors of two in it.
 PART = 0.2

@@ -12,7 +12,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sgdphase._sweep import Table
+from sgdphase import theory
+from sgdphase._sweep import Run, Table
 from sgdphase._typing import FloatArray, Mask
 from sgdphase.paper.runs import Runs, Trajectory
 from sgdphase.stats import (
@@ -154,3 +155,38 @@ def at(time: ArrayLike, along: Trajectory, values: FloatArray) -> FloatArray:
     """Values of a trajectory at other times; constant before its start and after its end."""
     log_t = np.log(np.asarray(time, dtype=np.float64))
     return np.asarray(np.interp(log_t, np.log(along["time"]), values))
+
+
+def time_grid(runs: Sequence[Run], per_octave: int = 4) -> FloatArray:
+    """Times from the first step to the last of any of the runs."""
+    first = min(float(run.outcome.trajectory["time"][0]) for run in runs)
+    last = max(run.outcome.time for run in runs)
+    return np.geomspace(first, last, 2 + int(per_octave * np.log2(last / first)))
+
+
+def mean_at(
+    time: ArrayLike, runs: Sequence[Run], values: Callable[[Trajectory], FloatArray]
+) -> FloatArray:
+    """Mean over seeds of `values` of a trajectory at these times; NaN where it is not above 0."""
+    paths = [run.outcome.trajectory for run in runs]
+    average = np.mean([at(time, along, values(along)) for along in paths], axis=0)
+    return np.where(average > 0, average, np.nan)
+
+
+def expected_unfitted(along: Trajectory, chi: float) -> FloatArray:
+    """Unfitted fraction of the data distribution: that of a test set of infinite size."""
+    return theory.averages(along["lambda"], along["r"], chi).unfitted
+
+
+def expected_error(lam: ArrayLike, chi: float) -> FloatArray:
+    """Test error of a student with `lambda = w1/|w_perp|`: the points with `y f <= 0`."""
+    angle = np.asarray(lam, dtype=np.float64)
+    return theory.averages(angle, np.zeros_like(angle), chi).unfitted
+
+
+def unfitted_at_crossover(run: Run) -> float:
+    """Unfitted fraction of the data distribution at `t_hat`; NaN if the run ends before."""
+    along, t_hat = run.outcome.trajectory, run.outcome["crossover_time"]
+    if not np.isfinite(t_hat):
+        return float("nan")
+    return float(at(t_hat, along, expected_unfitted(along, run.training.teacher.chi)))
