@@ -6,6 +6,7 @@ unfitted fraction of the training set against `lambda^(chi+1)`, rescaled by `d`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from operator import itemgetter
 from typing import Any
 
@@ -163,23 +164,20 @@ def unfitted_claims(runs: Runs, scale: Scale) -> list[Claim]:
     lam, n, ratio = _online_stage(runs)
     dims = runs.values("dim")
     at_hat = [[unfitted_at_crossover(run) for run in runs.by_seed(dim=dim)] for dim in dims]
-    stage = f"lambda > {FIRST_LAMBDA:g}, t < t_hat/{ONLINE:g}"
-    x, left = lam ** (CHI + 1), "12 % are left of the crossover at t_hat/16"
-    rows = [
-        ("2a", "n ~ lambda^-(chi+1): exponent in lambda^(chi+1), effective, while online "
-         f"({stage})", lambda: exponent(x, n), -1, TENTH, PRECISION_REASON),
-        ("2b", f"n is that of the theory at the same weights and margin (ratio), {stage}",
-         lambda: typical(ratio), 1, 0.15, left),
-        ("2c", f"exponent of n less that of the theory at the same weights and margin, {stage}",
-         lambda: exponent(x, ratio), 0, TENTH, PRECISION_REASON),
-    ]  # fmt: skip
+    x, stage = lam ** (CHI + 1), f"lambda > {FIRST_LAMBDA:g}, t < t_hat/{ONLINE:g}"
+
+    def online(id: str, says: str, of: Callable[[], Estimate], equals: float, *rule: Any) -> Claim:
+        if len(lam) < 3:
+            return untested(id, says, equals, "fewer than 3 points in the online stage")
+        return equal(id, says, of(), equals, *rule)
+
     return [
-        *(
-            equal(id, says, measured(), predicted, tolerance, reason)
-            if len(lam) >= 3
-            else untested(id, says, predicted, "fewer than 3 points in the online stage")
-            for id, says, measured, predicted, tolerance, reason in rows
-        ),
+        online("2a", "n ~ lambda^-(chi+1): exponent in lambda^(chi+1), effective, while online "
+               f"({stage})", lambda: exponent(x, n), -1, TENTH, PRECISION_REASON),
+        online("2b", f"n is that of the theory at the same weights and margin (ratio), {stage}",
+               lambda: typical(ratio), 1, 0.15, "12 % are left of the crossover at t_hat/16"),
+        online("2c", "exponent of n less that of the theory at the same weights and margin, "
+               f"{stage}", lambda: exponent(x, ratio), 0, TENTH, PRECISION_REASON),
         equal("3", "n(t_hat) ~ d (effective exponent)", exponent(dims, at_hat), 1, TENTH,
               PRECISION_REASON),
     ]  # fmt: skip
