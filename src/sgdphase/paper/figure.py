@@ -72,12 +72,10 @@ class Figure:
     def decide(self, runs: Runs, scale: Scale) -> list[Claim]:
         """The claims with their verdicts."""
         parts = [self.claims] if callable(self.claims) else self.claims
-        decided = [claim for part in parts for claim in part(runs, scale)]
         return [
-            claim
-            if claim.id.startswith(f"{self.name}.")
-            else replace(claim, id=f"{self.name}.{claim.id}")
-            for claim in decided
+            replace(claim, id=f"{self.name}.{claim.id}")
+            for part in parts
+            for claim in part(runs, scale)
         ]
 
     def picture(self, runs: Runs, scale: Scale) -> Any:
@@ -98,7 +96,7 @@ _NAMES = (
     "figS7b", "figS8a", "figS8b", "figS9a", "figS9b", "figS10a", "figS10b", "figS11a", "figS11b",
     "theory", "figX1", "figX2",
 )  # fmt: skip
-# The module of a figure that has not its name.
+# The module of a figure, where it has another name.
 _MODULES = {
     "fig1a-chi0": "fig1a",
     "fig1b-full": "fig1b",
