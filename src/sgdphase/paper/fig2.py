@@ -1,85 +1,240 @@
-"""Fig. 2: trajectories of SGD in the (w1, |w_perp|) plane at fixed T."""
+"""Figs. 2 and S1a: trainings in the (w1, |w_perp|) plane at fixed eta/B; S1a with momentum.
+
+One training for each batch, over the loss of its training set (white where it is zero), next to the
+online theory (dashed). A circle is the first step, a star the last.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from sgdphase._records import Training
+from sgdphase import theory
 from sgdphase._typing import FloatArray
-from sgdphase.paper._along import Trajectory, exponent, geometric_mean, mean
-from sgdphase.paper._claims import Claim, above, below, equal
-from sgdphase.paper._frame import Figure, Scale
-from sgdphase.paper._runs import Runs
-from sgdphase.paper._trajectory_plane import TEMPERATURE, Setting, draw_paths, setting
+from sgdphase.paper.claim import TENTH, Claim, Scale, above, below, equal
+from sgdphase.paper.draw import panels, shades
+from sgdphase.paper.figure import Figure, Grid
+from sgdphase.paper.measure import exponent, geometric_mean, mean
+from sgdphase.paper.runs import Runs, Trajectory
+from sgdphase.problems import TeacherTask
+from sgdphase.stats import whole_powers
+
+CHI, MARGIN, TEMPERATURE, MOMENTUM = 1.0, 0.01, 2.0, 0.9
+SLOWER = 10.0  # 1 / (1 - MOMENTUM)
+PIXELS = 80
+LOWEST = 1e-6  # of the colours of the loss
 
 
-def plan(scale: Scale) -> Sequence[Training]:
-    return setting(scale).plan(momentum=0.0)
+def _grid(*momentum: float) -> Grid:
+    return Grid(
+        chi=CHI,
+        margin=MARGIN,
+        temperature=TEMPERATURE,
+        momentum=momentum,
+        quick=dict(train_size=8192, dim=64, batch=whole_powers(1, 13), seeds=3),
+        paper=dict(train_size=16384, dim=128, batch=whole_powers(1, 14), seeds=5),
+    )
 
 
-def draw(runs: Runs, scale: Scale) -> Any:
-    return draw_paths(runs, scale, momentum=0.0)
+def _scales(runs: Runs) -> theory.Scales:
+    """The theory's scales without momentum."""
+    size, dim = runs.only("train_size"), runs.only("dim")
+    return theory.scales(train_size=size, dim=dim, chi=CHI, margin=MARGIN, lr=TEMPERATURE, batch=1)
+
+
+def _online(runs: Runs, temperature: float) -> theory.Online:
+    """The online solution, from before any first step to after any end."""
+    times = np.geomspace(1e-2, 1e12 * _scales(runs).crossover_time, 800)
+    dim = runs.only("dim")
+    return theory.online(times, chi=CHI, dim=dim, margin=MARGIN, temperature=temperature)
+
+
+def outputs(train_size: int, dim: int) -> tuple[FloatArray, FloatArray]:
+    """`y f` of each training point of seed 0 for unit weights along `e1` and along `xi`.
+
+    `xi` is a random direction: a Gaussian vector of `d - 1` components, scaled to length 1.
+    """
+    data = TeacherTask(dim, CHI).train_set(train_size, 0)
+    xi = np.random.default_rng(0).standard_normal(dim - 1)
+    z = data.x * data.y[:, None] / math.sqrt(dim)
+    return z[:, 0], z[:, 1:] @ (xi / np.linalg.norm(xi))
+
+
+def training_loss(
+    along: FloatArray, across: FloatArray, w1: FloatArray, w_perp: FloatArray
+) -> FloatArray:
+    """`L(w1 e1 + w_perp xi)` of a training set with these `outputs`, as `[w_perp, w1]`."""
+    loss = np.empty((w_perp.size, w1.size))
+    for i, size in enumerate(w_perp):
+        output = np.multiply.outer(w1, along) + size * across
+        loss[i] = np.maximum(MARGIN - output, 0.0).mean(axis=1)
+    return loss
+
+
+def zero_loss(along: FloatArray, across: FloatArray, w_perp: FloatArray) -> FloatArray:
+    """The `w1` from which on `training_loss` is zero, for each `w_perp`."""
+    return np.array([((MARGIN - size * across) / along).max() for size in w_perp])
+
+
+def draw(runs: Runs, scale: Scale, momentum: float = 0.0) -> Any:
+    batches = [*whole_powers(1, 11, 2), runs.only("train_size")]
+    paths = {
+        batch: runs.trajectories(batch=batch, momentum=momentum, seed=0)[0] for batch in batches
+    }
+    figure, axes = panels(size=(6.0, 4.4))
+    w1, w_perp = _frame(list(paths.values()))
+    _draw_loss(figure, axes, outputs(runs.only("train_size"), runs.only("dim")), w1, w_perp)
+    expected = _online(runs, TEMPERATURE / (1 - momentum))
+    axes.plot(expected.w1, expected.w_perp, "k--", linewidth=1.6, zorder=4)
+    for (batch, path), color in zip(paths.items(), shades(len(paths), "plasma"), strict=True):
+        x, y = path["w1"], path["w_perp"]
+        axes.plot(x, y, color=color, label=f"$B={batch}$", linewidth=1.5, zorder=3)
+        axes.plot(x[0], y[0], "o", color="k", markerfacecolor=color, markersize=5, zorder=5)
+        axes.plot(x[-1], y[-1], "*", color="k", markerfacecolor=color, markersize=11, zorder=6)
+    axes.set(xscale="log", yscale="log", xlim=(w1[0], w1[-1]), ylim=(w_perp[0], w_perp[-1]))
+    axes.set(xlabel=r"$w_1$", ylabel=r"$\|w_\perp\|$")
+    figure.legend(
+        *axes.get_legend_handles_labels(), loc="outside upper center", ncols=4, columnspacing=1.2,
+        handlelength=1.4, frameon=False, fontsize="small",
+    )  # fmt: skip
+    signs = [
+        axes.plot([], [], fmt, color="k", markerfacecolor="w", label=label)[0]
+        for fmt, label in (("--", "online SDE"), ("o", "first step"), ("*", "last step"))
+    ]
+    axes.legend(handles=signs, loc="lower right", fontsize="small", frameon=False)
+    return figure
+
+
+def _frame(paths: Sequence[Trajectory]) -> tuple[FloatArray, FloatArray]:
+    """Log-spaced coordinates of the pixels: all of the paths, and some room around them."""
+    w1 = np.concatenate([path["w1"][path["w1"] > 0] for path in paths])
+    w_perp = np.concatenate([path["w_perp"] for path in paths])
+    return (
+        np.geomspace(w1.min() / 1.6, w1.max() * 2.5, PIXELS),
+        np.geomspace(w_perp.min() / 2, w_perp.max() * 2, PIXELS),
+    )
+
+
+def _draw_loss(
+    figure: Any, axes: Any, of: tuple[FloatArray, FloatArray], w1: FloatArray, w_perp: FloatArray
+) -> None:
+    from matplotlib import colormaps
+    from matplotlib.colors import LinearSegmentedColormap, LogNorm
+
+    # A light map, on which the lines of all batches can be seen.
+    pale = LinearSegmentedColormap.from_list("pale", colormaps["GnBu"](np.linspace(0.2, 0.7, 64)))
+    loss = np.maximum(training_loss(*of, w1, w_perp), LOWEST)
+    look: Any = {"cmap": pale, "norm": LogNorm(LOWEST, loss.max()), "shading": "gouraud"}
+    mesh = axes.pcolormesh(w1, w_perp, loss, rasterized=True, **look)
+    edge = zero_loss(*of, w_perp)
+    axes.fill_betweenx(w_perp, edge, max(w1[-1], edge.max()), color="w", linewidth=0)
+    axes.plot(edge, w_perp, color="0.6", linewidth=0.8)
+    axes.text(0.97, 0.34, r"$L_{\rm train}=0$", ha="right", transform=axes.transAxes)
+    figure.colorbar(mesh, ax=axes, label=r"$L_{\rm train}(w_1, w_\perp)$", extend="min")
 
 
 # Up to B*/8 the first step leaves a factor of 8 in w1 to meet the online solution before the
-# crossover, where that solution ends. From 4 B* on the first step is 4 times w1 there.
+# crossover, where that solution ends. From 4 B* on the first step is 4 times w1 there. The same
+# with momentum: B* compares w1 after the first steps, proportional to eta / (1 - m), with that at
+# the crossover, proportional to T / (1 - m).
 SMALL, LARGE = 1 / 8, 4.0
+# With momentum, the velocity of the first step has spent 96 % of itself after this many steps.
+FIRST_STEPS = 30
+WIDTH_REASON = "regimes differ by 1 in it; a tenth allows for the width of the crossover"
 
 
 def claims(runs: Runs, scale: Scale) -> list[Claim]:
-    own = setting(scale)
-    star = own.theory.critical_batch
-    small = np.array([batch for batch in own.batches if batch <= SMALL * star])
-    ratio = np.array([_ratios(runs, own, int(batch)) for batch in small])
     batch, norm = runs.curve("batch", "norm")
-    large = batch >= LARGE * star
-    full = runs.where(batch=own.train_size)
+    star = _scales(runs).critical_batch
+    small, large = batch[batch <= SMALL * star], batch >= LARGE * star
+    ratio = np.array([_over_online(runs, b) for b in small])
+    full = runs.where(batch=runs.only("train_size"))
     unfitted = [along["unfitted"][0] for along in full.trajectories()]
     _, steps = full.curve("batch", "steps")
     return [
-        equal("fig2.1a", "B <= B*/8: |w_perp| is that of the online solution at the same w1, from "
+        equal("1a", "B <= B*/8: |w_perp| is that of the online solution at the same w1, from "
               "half its w1 at the crossover to it", geometric_mean(ratio), 1, 0.1,
               "a training of d = 128 fluctuates by d^(-1/2) = 0.09 about it"),
-        equal("fig2.1b", "B <= B*/8: |w_perp| at the same w1 does not depend on B",
+        equal("1b", "B <= B*/8: |w_perp| at the same w1 does not depend on B",
               exponent(small, ratio), 0, 0.05,
               "first steps have |w_perp| ~ B^(1/2); a tenth of that is left at most"),
-        equal("fig2.2a", "the final |w| grows with B above B*: as eta = T B, from 4 B* on",
-              exponent(batch[large], norm[large]), 1, 0.1,
-              "regimes differ by 1 in it; a tenth allows for the width of the crossover"),
-        above("fig2.2b", "the final |w| at full batch is above that of the smallest batch",
+        equal("2a", "the final |w| grows with B above B*: as eta = T B, from 4 B* on",
+              exponent(batch[large], norm[large]), 1, TENTH, WIDTH_REASON),
+        above("2b", "the final |w| at full batch is above that of the smallest batch",
               geometric_mean(norm[-1] / norm[0]), 2, "a factor of 2 is more than a crossover"),
-        below("fig2.3a", "the full batch fits nearly all data after one step: unfitted fraction",
+        below("3a", "the full batch fits nearly all data after one step: unfitted fraction",
               mean(unfitted), 0.01, "nearly all: 99 of 100 points"),
-        below("fig2.3b", "the full batch fits all data within a few steps: steps to zero loss",
+        below("3b", "the full batch fits all data within a few steps: steps to zero loss",
               geometric_mean(steps), 10, "few: at most 10"),
     ]  # fmt: skip
 
 
-def _ratios(runs: Runs, own: Setting, batch: int) -> FloatArray:
+def _over_online(runs: Runs, batch: float) -> list[float]:
     """`|w_perp|` over that of the online solution at the same `w1`, for each seed."""
-    theory = own.online(TEMPERATURE)
-    first, last = own.theory.w1 / 2, own.theory.w1
+    expected, last = _online(runs, TEMPERATURE), _scales(runs).w1
+    log_w1, log_w_perp = np.log(expected.w1), np.log(expected.w_perp)
+    ratios = []
+    for along in runs.trajectories(batch=batch):
+        inside = (along["w1"] >= last / 2) & (along["w1"] <= last)
+        there = np.interp(np.log(along["w1"][inside]), log_w1, log_w_perp)
+        ratios.append(float(np.exp(np.mean(np.log(along["w_perp"][inside]) - there))))
+    return ratios
 
-    def ratio(along: Trajectory) -> float:
-        inside = (along["w1"] >= first) & (along["w1"] <= last)
-        expected = np.interp(np.log(along["w1"][inside]), np.log(theory.w1), np.log(theory.w_perp))
-        return float(np.exp(np.mean(np.log(along["w_perp"][inside]) - expected)))
 
-    return np.array([ratio(along) for along in runs.trajectories(batch=batch)])
+def momentum_claims(runs: Runs, scale: Scale) -> list[Claim]:
+    star = _scales(runs).critical_batch
+    with_m, without = runs.where(momentum=MOMENTUM), runs.where(momentum=0.0)
+    batch, w_perp = with_m.curve("batch", "w_perp")
+    _, w1 = with_m.curve("batch", "w1")
+    small, large = batch <= SMALL * star, batch >= LARGE * star
+    w1_plain, w_perp_plain = (without.curve("batch", name)[1] for name in ("w1", "w_perp"))
+    early = [_early(with_m, b) for b in batch[large]]
+    return [
+        equal("1", "B <= B*/8: the final |w_perp| is 1/(1-m) = 10 times that without momentum",
+              geometric_mean(w_perp[small] / w_perp_plain[small]), SLOWER, 1,
+              "a training of d = 128 fluctuates by d^(-1/2) = 0.09 about its mean"),
+        above("2a", "B >= 4 B*: first steps dominate; w1 after 30 steps over its final value",
+              geometric_mean(early), 0.8, "all but a crossover's worth of it"),
+        equal("2b", "B >= 4 B*: the final w1 is proportional to eta",
+              exponent(batch[large], w1[large]), 1, TENTH, WIDTH_REASON),
+        equal("2c", "B >= 4 B*: the final w1 is 1/(1-m) = 10 times that without momentum",
+              geometric_mean(w1[large] / w1_plain[large]), SLOWER, 2.5,
+              "a training may end before the velocity of its first step is spent"),
+    ]  # fmt: skip
 
 
-FIGURE = Figure(
-    "fig2",
-    "trajectories in the (w1, |w_perp|) plane at fixed T, one per B, over the training loss",
-    plan,
-    draw,
-    claims,
-    trajectories=True,
-    remark=(
-        "The bound of 3b was set when the number of steps of one seed was known; 3a was changed "
-        "from a geometric to an arithmetic mean after the run, with the same verdict."
+def _early(runs: Runs, batch: float) -> list[float]:
+    """`w1` after the first steps over its final value, for each seed."""
+    return [
+        float(np.interp(FIRST_STEPS, along["time"] / along["time"][0], along["w1"]))
+        / float(along["w1"][-1])
+        for along in runs.trajectories(batch=batch)
+    ]
+
+
+FIGURES = (
+    Figure(
+        "fig2",
+        "trajectories in the (w1, |w_perp|) plane at fixed T, one per B, over the training loss",
+        plan=_grid(0.0),
+        draw=draw,
+        claims=claims,
+        trajectories=True,
+        remark=(
+            "The bound of 3b was set when the number of steps of one seed was known; 3a was "
+            "changed from a geometric to an arithmetic mean after the run, with the same verdict."
+        ),
+    ),
+    Figure(
+        "figS1a",
+        "trajectories as fig2 with momentum 0.9",
+        plan=_grid(0.0, MOMENTUM),
+        draw=partial(draw, momentum=MOMENTUM),
+        claims=momentum_claims,
+        trajectories=True,
     ),
 )

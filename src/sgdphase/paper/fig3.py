@@ -1,110 +1,62 @@
-"""Fig. 3: what is learnt in time at a large learning rate, for small and large batches.
+"""Fig. 3: `w1` of the perceptron in time at a large learning rate, for small and large batches.
 
-Main panel: w1 of the perceptron. Inset: the alignment of a network, a figure of its own here
-(fig3-inset), since it needs PyTorch and MNIST.
+Dashed: the online solution; dotted: the theory's first step. The inset of the paper is fig3-inset.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from matplotlib import colormaps
 
-from sgdphase._records import Training
-from sgdphase._sweep import grid
-from sgdphase.diagram._style import new_figure
-from sgdphase.paper._alignment_in_time import (
-    FEW,
-    draw_alignment,
-    part_after,
-    steps_in_all,
-    steps_to,
-)
-from sgdphase.paper._along import furthest, mean
-from sgdphase.paper._claims import Claim, above, below, equal
-from sgdphase.paper._frame import Figure, Scale
-from sgdphase.paper._left_out import write_left_out
-from sgdphase.paper._networks import fc
-from sgdphase.paper._runs import Runs
-from sgdphase.theory import first_step, online, scales
+from sgdphase import theory
+from sgdphase.paper.claim import Claim, Scale, above, equal
+from sgdphase.paper.draw import Trajectories, key
+from sgdphase.paper.figure import Figure, Grid
+from sgdphase.paper.measure import AWAY, furthest
+from sgdphase.paper.runs import Runs
+from sgdphase.stats import whole_powers
 
 CHI, MARGIN, LR = 1.0, 2.0**-7, 512.0
 
 
-def sizes(scale: Scale) -> tuple[int, int]:
-    """Training points and dimension."""
-    return (4096, 32) if scale == "quick" else (8192, 128)
+def _critical_batch(runs: Runs) -> float:
+    size, dim = runs.only("train_size"), runs.only("dim")
+    return theory.scales(train_size=size, dim=dim, chi=CHI, margin=MARGIN).critical_batch
 
 
-def plan(scale: Scale) -> Sequence[Training]:
-    train_size, dim = sizes(scale)
-    batches = [2**k for k in range(0, 15, 2) if 2**k < train_size] + [train_size]
-    return grid(
-        train_size=train_size,
-        dim=dim,
-        chi=CHI,
-        margin=MARGIN,
-        lr=LR,
-        batch=batches,
-        seeds=3 if scale == "quick" else 5,
-    )
+def _first_step(runs: Runs) -> float:
+    return theory.first_step(lr=LR, batch=1, dim=runs.only("dim"), chi=CHI).w1
 
 
-def critical_batch(scale: Scale) -> float:
-    train_size, dim = sizes(scale)
-    return scales(train_size=train_size, dim=dim, chi=CHI, margin=MARGIN).critical_batch
-
-
-def draw(runs: Runs, scale: Scale) -> Any:
-    figure, axes = new_figure(size=(5.6, 4.0))
-    draw_perceptron(axes, runs, scale)
-    figure.legend(*axes.get_legend_handles_labels(), loc="outside right upper", frameon=False)
-    return figure
-
-
-def draw_perceptron(axes: Any, runs: Runs, scale: Scale) -> None:
-    """The main panel: one training for each batch, starred at its end, theory dashed."""
-    _, dim = sizes(scale)
-    batches = runs.values("batch")
-    colors = colormaps["plasma"](np.linspace(0.0, 0.88, len(batches)))
-    for batch, color in zip(batches, colors, strict=True):
-        along = runs.trajectories(batch=batch, seed=0)[0]
-        axes.plot(along["time"], along["w1"], color=color, label=f"$B={batch}$")
-        axes.plot(along["time"][-1], along["w1"][-1], "*", color="k", markerfacecolor=color,
-                  markersize=9)  # fmt: skip
-        if batch <= critical_batch(scale) / 4:
-            _draw_online(axes, dim, batch, float(along["time"][-1]))
-    step = first_step(lr=LR, batch=1, dim=dim, chi=CHI).w1
+def _theory(axes: Any, runs: Runs) -> None:
+    dim, star = runs.only("dim"), _critical_batch(runs)
+    for batch in runs.values("batch"):
+        if batch <= star / AWAY:
+            end = runs.trajectories(batch=batch, seed=0)[0]["time"][-1]
+            times = np.geomspace(LR, end, 200)
+            w1 = theory.online(times, chi=CHI, dim=dim, margin=MARGIN, temperature=LR / batch).w1
+            axes.plot(times, w1, "k--", linewidth=0.9)
+    key(axes, "--", "online SDE", "k", linewidth=0.9)
+    step = _first_step(runs)
     axes.axhline(step, color="0.4", linestyle=":", linewidth=1, zorder=0)
     axes.text(
         0.98, step / 1.1, "first step, theory", color="0.4", ha="right", va="top",
         fontsize="small", transform=axes.get_yaxis_transform(),
     )  # fmt: skip
-    axes.plot([], [], "k--", linewidth=0.9, label="online SDE")
-    axes.set(xscale="log", yscale="log", xlabel=r"$t$", ylabel=r"$w_1$")
-    axes.set_title(rf"perceptron, $\eta={LR:g}$", fontsize="medium")
-
-
-def _draw_online(axes: Any, dim: int, batch: int, end: float) -> None:
-    times = np.geomspace(LR, end, 200)
-    theory = online(times, chi=CHI, dim=dim, margin=MARGIN, temperature=LR / batch)
-    axes.plot(times, theory.w1, "k--", linewidth=0.9)
 
 
 def claims(runs: Runs, scale: Scale) -> list[Claim]:
-    star = critical_batch(scale)
+    star = _critical_batch(runs)
     batch, final = runs.curve("batch", "w1")
     _, first = runs.curve("batch", "first_step_w1")
-    small, large = batch <= star / 4, batch >= 4 * star
+    small, large = batch <= star / AWAY, batch >= AWAY * star
     largest = np.flatnonzero(small)[-1:]
-    expected = first_step(lr=LR, batch=1, dim=sizes(scale)[1], chi=CHI).w1
     return [
-        above("fig3.1a", "B <= B*/4: w1 grows through training; final w1 over the first step's "
-              "mean, at the largest such B", furthest(final[largest] / expected), 4,
+        above("1a", "B <= B*/4: w1 grows through training; final w1 over the first step's "
+              "mean, at the largest such B", furthest(final[largest] / _first_step(runs)), 4,
               "what the theory says of B*/4, and more at smaller B"),
-        equal("fig3.1b", "B >= 4 B*: w1 reaches its final value in one step; first over final w1, "
+        equal("1b", "B >= 4 B*: w1 reaches its final value in one step; first over final w1, "
               "at the B where it is furthest from 1", furthest(first[large] / final[large]), 1,
               0.1, "a tenth allows for the width of the crossover"),
     ]  # fmt: skip
@@ -113,56 +65,14 @@ def claims(runs: Runs, scale: Scale) -> list[Claim]:
 FIGURE = Figure(
     "fig3",
     "w1 in time at eta = 512, several B",
-    plan,
-    draw,
-    claims,
-    trajectories=True,
-)
-
-
-# The inset: a network, with training points and batches of its own.
-INSET_LR = 16.0
-INSET: dict[Scale, tuple[int, tuple[int, ...]]] = {
-    "quick": (256, (4, 16, 64, 256)),
-    "laptop": (4096, (1, 4, 16, 64, 256, 1024)),
-    "paper": (32768, (1, 4, 16, 64, 256, 1024)),
-}
-
-
-def plan_inset(scale: Scale) -> Sequence[Training]:
-    train_size, batches = INSET[scale]
-    return fc(scale).at(train_size=train_size, lr=INSET_LR, batch=batches)
-
-
-def draw_inset(runs: Runs, scale: Scale) -> Any:
-    figure, axes = new_figure(size=(5.6, 4.0))
-    draw_alignment(axes, runs)
-    title = rf"fully connected, parity MNIST, $\kappa=2^{{-15}}$, $\eta={INSET_LR:g}$"
-    axes.set_title(title, fontsize="medium")
-    figure.legend(*axes.get_legend_handles_labels(), loc="outside right upper", frameon=False)
-    write_left_out(figure, plan_inset(scale), plan_inset("paper"))
-    return figure
-
-
-def claims_inset(runs: Runs, scale: Scale) -> list[Claim]:
-    smallest, *_, largest = runs.values("batch")
-    took = f"{steps_to(runs, largest, 0.9):g} steps of {steps_in_all(runs, largest):g}"
-    return [
-        below("fig3-inset.1a", f"smallest B ({smallest}): the alignment grows through training; "
-              f"alignment after {FEW} steps over the final one",
-              mean(part_after(runs, smallest, FEW)), 0.25, "a factor of 4, as in fig3.1a"),
-        equal("fig3-inset.1b", f"largest B ({largest}): the alignment reaches its final value in "
-              f"few steps; alignment after {FEW} steps over the final one (nine tenths take "
-              f"{took})", mean(part_after(runs, largest, FEW)), 1, 0.1,
-              f"few are {FEW}; a tenth as in fig3.1b"),
-    ]  # fmt: skip
-
-
-FIGURE_INSET = Figure(
-    "fig3-inset",
-    "alignment of the fully connected net on parity MNIST in time, several B: small margin",
-    plan_inset,
-    draw_inset,
-    claims_inset,
+    plan=Grid(
+        chi=CHI,
+        margin=MARGIN,
+        lr=LR,
+        quick=dict(train_size=4096, dim=32, batch=whole_powers(0, 12, 2), seeds=3),
+        paper=dict(train_size=8192, dim=128, batch=[*whole_powers(0, 12, 2), 8192], seeds=5),
+    ),
+    draw=Trajectories("w1", "$w_1$", title=rf"perceptron, $\eta={LR:g}$", extra=_theory),
+    claims=claims,
     trajectories=True,
 )

@@ -8,135 +8,87 @@ to fit grows as `P^3`).
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from sgdphase._records import Training
-from sgdphase._sweep import grid
-from sgdphase._typing import FloatArray
-from sgdphase.diagram._style import new_figure
-from sgdphase.paper._claims import Claim
-from sgdphase.paper._frame import Figure, Scale
-from sgdphase.paper._runs import Runs
-from sgdphase.paper._scaling import (
-    AWAY,
-    drift,
-    exponents,
-    inset,
-    power_of_two,
-    powers,
-    regime_claim,
-    shades,
-    size_claim,
-    size_range,
-    spread,
-    whole_powers,
-)
-from sgdphase.theory import constants, scales
+from sgdphase._typing import Mask
+from sgdphase.paper.claim import PART, PART_REASON, Decide, Each, Exponent
+from sgdphase.paper.draw import DASHED, Curves, key
+from sgdphase.paper.figure import Figure, Grid, together
+from sgdphase.paper.measure import AWAY, drift, size_range
+from sgdphase.paper.runs import Runs
+from sgdphase.stats import powers, whole_powers
+from sgdphase.theory import constants
 
 MARGIN = 2.0**-7
-PAPER = {0.0: (9, 13), 1.0: (10, 15)}
-QUICK = {0.0: (7, 9), 1.0: (8, 11)}
 
 
-def plan(scale: Scale) -> Sequence[Training]:
-    quick = scale == "quick"
-    trainings: list[Training] = []
-    for chi, sizes in (QUICK if quick else PAPER).items():
-        trainings += grid(
-            dim=32 if quick else 128,
-            chi=chi,
-            margin=MARGIN,
-            train_size=whole_powers(*sizes),
-            batch=4 if quick else 8,
-            temperature=powers(-5, 5, 2),
-            seeds=3 if quick else 5,
-            test_size=1024 if quick else 32768,
-        )
-    return trainings
+def _grid(chi: float, quick: tuple[int, int], paper: tuple[int, int]) -> Grid:
+    """Sizes are given as exponents of two, first and last."""
+    return Grid(
+        chi=chi,
+        margin=MARGIN,
+        temperature=powers(-5, 5, 2),
+        quick=dict(train_size=whole_powers(*quick), dim=32, batch=4, seeds=3, test_size=1024),
+        paper=dict(train_size=whole_powers(*paper), dim=128, batch=8, seeds=5),
+    )
 
 
-def draw(runs: Runs, scale: Scale) -> Any:
-    figure, axes = new_figure(size=(5.2, 4.4))
-    small = inset(axes, (0.62, 0.11, 0.36, 0.36), xlabel="$T$", ylabel=r"$\|\mathbf{w}\|$")
-    sizes = runs.values("train_size")
-    colors = dict(zip(sizes, shades(len(sizes)), strict=True))
+def _theory(axes: Any, runs: Runs) -> None:
+    T = np.array([runs.values("temperature")[0], runs.values("temperature")[-1]])
     for chi in runs.values("chi"):
-        fill = {"markerfacecolor": "none"} if chi == 1 else {}
-        gamma = constants(chi).gamma
-        for size in runs.where(chi=chi).values("train_size"):
-            T, norm = runs.curve("temperature", "norm", chi=chi, train_size=size)
-            mean, error = spread(norm)
-            look = {"color": colors[size], "marker": "o" if chi else "s", "linestyle": "", **fill}
-            axes.errorbar(T, mean / size**gamma, error / size**gamma, markersize=5, **look)
-            small.plot(T, mean, markersize=3, **look)
-        _theory(axes, runs, chi)
-    for size in sizes:
-        axes.plot([], [], "o", color=colors[size], label=rf"$P={power_of_two(size)[1:]}")
-    axes.plot([], [], "s", color="0.4", label=r"$\chi=0$")
-    axes.plot([], [], "o", color="0.4", markerfacecolor="none", label=r"$\chi=1$")
-    axes.plot([], [], "k--", label=r"theory at $\hat t$")
-    axes.set(
-        xscale="log",
-        yscale="log",
-        xlabel=r"$T=\eta/B$",
-        ylabel=r"$\|\mathbf{w}\|\,/\,P^{\gamma}$,  $\gamma=1/(1+\chi)$",
-    )
-    low, high = axes.get_ylim()
-    axes.set_ylim(low * (low / high) ** 0.2, high * (high / low) ** 0.12)  # room for both
-    axes.legend(
-        fontsize=8, loc="upper left", ncols=2, frameon=False, columnspacing=0.8, handletextpad=0.3
-    )
-    return figure
+        c, dim = constants(chi), runs.only("dim")
+        line = c.k_perp * math.sqrt(dim) * T * (2 * math.pi * c.c_n * dim) ** -c.gamma
+        axes.plot(T, line, **DASHED)
+    key(axes, "--", r"theory at $\hat t$", "k")
 
 
-def _theory(axes: Any, runs: Runs, chi: float) -> None:
-    c, dim = constants(chi), runs.values("dim")[0]
-    T = np.array([min(runs.values("temperature")), max(runs.values("temperature"))])
-    line = c.k_perp * math.sqrt(dim) * T * (2 * math.pi * c.c_n * dim) ** -c.gamma
-    axes.plot(T, line, "k--", linewidth=1.2)
+def _hot_from(chi: float) -> float:
+    """The temperature from which on `T >> T_c`."""
+    return AWAY * MARGIN / constants(chi).k_perp
 
 
-def claims(runs: Runs, scale: Scale) -> list[Claim]:
-    return [claim for chi in runs.values("chi") for claim in _claims(runs.where(chi=chi), chi)]
+def _claims(chi: float) -> list[Decide]:
+    gamma = constants(chi).gamma
 
+    def hot(runs: Runs) -> Mask:
+        return np.asarray(runs.table()["temperature"] >= _hot_from(chi))
 
-def _claims(runs: Runs, chi: float) -> list[Claim]:
-    id, gamma = f"figS11a.chi{chi:g}", constants(chi).gamma
-    table, sizes = runs.table(), runs.values("train_size")
-    hot = table["temperature"] >= AWAY * _critical_temperature(chi, runs)
-    measured = exponents(table, "norm", ("temperature", "train_size"), hot)
-    moves = drift(np.array(sizes, dtype=np.float64), _mean_over_temperature(runs, chi))
+    def text(runs: Runs) -> str:
+        """The drift is that of the geometric mean of `|w|/T` over the temperatures."""
+        hot = [t for t in runs.values("temperature") if t >= _hot_from(chi)]
+        norms = [runs.curve("train_size", "norm", temperature=t)[1] / t for t in hot]
+        sizes = np.array(runs.values("train_size"), dtype=np.float64)
+        moves = drift(sizes, np.exp(np.mean(np.log(norms), axis=0)))
+        return f"|w| ~ P^gamma (effective exponent at {size_range(sizes)}; {moves})"
+
+    Law = partial(Exponent, y="norm", among=("temperature", "train_size"), where=hot)
     return [
-        regime_claim(f"{id}.1a", "|w| ~ T for T >> T_c", measured, "temperature", 1, "too few T"),
-        size_claim(
-            f"{id}.1b",
-            f"|w| ~ P^gamma (effective exponent at {size_range(sizes)}; {moves})",
-            measured["train_size"],
-            gamma,
-            gamma,
-        ),
+        Law("1a", "|w| ~ T for T >> T_c", of="temperature", equals=1, otherwise="too few T"),
+        Law("1b", text, of="train_size", equals=gamma, within=PART * gamma, reason=PART_REASON),
     ]
-
-
-def _critical_temperature(chi: float, runs: Runs) -> float:
-    dim = runs.values("dim")[0]
-    return scales(train_size=1024, dim=dim, chi=chi, margin=MARGIN).critical_temperature
-
-
-def _mean_over_temperature(runs: Runs, chi: float) -> FloatArray:
-    """`|w|/T [size, seed]`, the geometric mean over the temperatures far above `T_c`."""
-    hot = [T for T in runs.values("temperature") if AWAY * _critical_temperature(chi, runs) <= T]
-    curves = [runs.curve("train_size", "norm", temperature=T)[1] / T for T in hot]
-    return np.asarray(np.exp(np.mean(np.log(curves), axis=0)))
 
 
 FIGURE = Figure(
     "figS11a",
     "norm of the final weights against T for several P, collapsed: chi = 0, 1",
-    plan,
-    draw,
-    claims,
+    plan=together(_grid(0.0, (7, 9), (9, 13)), _grid(1.0, (8, 11), (10, 15))),
+    draw=Curves(
+        "temperature",
+        "norm",
+        by="train_size",
+        marks="chi",
+        symbols={"train_size": "P", "chi": r"\chi"},
+        unit=lambda t: (1.0, t.train_size ** constants(t.teacher.chi).gamma),
+        xlabel=r"$T=\eta/B$",
+        ylabel=r"$\|\mathbf{w}\|\,/\,P^{\gamma}$,  $\gamma=1/(1+\chi)$",
+        inset=((0.62, 0.11, 0.36, 0.36), "$T$", r"$\|\mathbf{w}\|$"),
+        extra=_theory,
+        look={"linestyle": "", "markersize": 5},
+        room=(0.2, 0.12),
+        legend={"loc": "upper left"},
+    ),
+    claims=Each("chi", _claims),
 )

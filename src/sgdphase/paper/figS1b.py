@@ -1,4 +1,9 @@
-"""Fig. S1b: weights in time with weight decay, small batch (SI 2.B)."""
+"""Figs. S1b and S2b: weights in time with weight decay (SI 2.B), at a small and at a large batch.
+
+S1b, dashed: the online solution. S2b, dashed: a small batch at the same decay. Where the first
+steps of a large batch have left no unfitted point, both weights shrink without noise, beyond their
+stationary values, until points fall below the margin again.
+"""
 
 from __future__ import annotations
 
@@ -7,93 +12,210 @@ from typing import Any
 
 import numpy as np
 
-from sgdphase._records import Training
+from sgdphase import theory
 from sgdphase._typing import FloatArray
-from sgdphase.diagram._style import new_figure
-from sgdphase.paper._along import exponent, first_time, geometric_mean, mean_since
-from sgdphase.paper._claims import Claim, below, equal
-from sgdphase.paper._frame import Figure, Scale
-from sgdphase.paper._runs import Runs
-from sgdphase.paper._weight_decay import (
-    SETTLED,
-    TEMPERATURE,
-    decay_colors,
-    decay_label,
-    draw_weights,
-    finish,
-    setting,
-)
+from sgdphase.diagram._style import GREEN
+from sgdphase.paper.claim import Claim, Scale, below, equal
+from sgdphase.paper.draw import legend_outside, panels, shades
+from sgdphase.paper.figure import Figure, Grid
+from sgdphase.paper.measure import exponent, furthest, geometric_mean
+from sgdphase.paper.runs import Runs, Trajectory
+from sgdphase.stats import power_of_two_tex, powers
 
-BATCH = 8
+CHI, MARGIN, TEMPERATURE, SMALL = 1.0, 2.0**-7, 2.0, 8
+WEIGHTS = {"w1": r"$w_1$", "w_perp": r"$\|w_\perp\|$"}
+# Deviations of w1 decay as exp(-4 Lambda t), those of a large first step as exp(-Lambda t): what
+# is left after 4 / Lambda is 2 % of the step.
+SETTLED = 4.0
+FLUCTUATES = "a training of d = 128 fluctuates by d^(-1/2) = 0.09 about its mean"
 
 
-def decays(scale: Scale) -> list[float]:
-    """Around `Lambda*` and above it; 0 for comparison."""
-    exponents = (-18, -16, -14, -12) if scale == "quick" else (-22, -20, -18, -16, -14)
-    return [0.0, *(2.0**k for k in exponents)]
+def _grid(quick: dict[str, Any], paper: dict[str, Any]) -> Grid:
+    """Trainings run to 16 times the longest `1 / Lambda`."""
+    return Grid(
+        chi=CHI,
+        margin=MARGIN,
+        temperature=TEMPERATURE,
+        quick=dict(train_size=4096, dim=32, seeds=3, max_time=2.0**22, **quick),
+        paper=dict(train_size=16384, dim=128, seeds=5, max_time=2.0**26, **paper),
+    )
 
 
-def plan(scale: Scale) -> Sequence[Training]:
-    return setting(scale).plan(BATCH, decays(scale))
+def _decays(runs: Runs) -> list[float]:
+    """Those above 0."""
+    return [decay for decay in runs.values("weight_decay") if decay > 0]
 
 
-def draw(runs: Runs, scale: Scale) -> Any:
-    own = setting(scale)
-    figure, panels = new_figure(columns=2, size=(4.2, 3.6))
-    for decay, color in decay_colors(decays(scale)).items():
-        along = runs.trajectories(weight_decay=decay, seed=0)[0]
-        draw_weights(panels, along, color=color, label=decay_label(decay))
-        end = along["time"][-1] if decay == 0 else own.max_time
-        times = np.geomspace(along["time"][0], end, 300)
-        theory = own.online(times, decay)
-        for panel, line in zip(panels, (theory.w1, theory.w_perp), strict=True):
-            panel.plot(times, line, "k--", linewidth=0.8,
-                       zorder=3)  # fmt: skip
-    panels[0].plot([], [], "k--", linewidth=0.8, label="online SDE")
-    finish(figure, panels, rf"$B={BATCH}$, $\eta={BATCH * TEMPERATURE:g}$")
+def settled(runs: Runs, decay: float, name: str) -> FloatArray:
+    """The geometric mean of a weight from `4 / Lambda` on, for each seed."""
+    paths = runs.trajectories(weight_decay=decay)
+    return np.array([_mean(path, name, path["time"] >= SETTLED / decay) for path in paths])
+
+
+def _mean(path: Trajectory, name: str, inside: Any) -> float:
+    return float(np.exp(np.mean(np.log(path[name][inside]))))
+
+
+def first_time(path: Trajectory, reached: Any) -> float:
+    """The first time at which a condition holds, NaN if there is none."""
+    where = np.flatnonzero(reached)
+    return float(path["time"][where[0]]) if where.size else float("nan")
+
+
+def draw_small(runs: Runs, scale: Scale) -> Any:
+    figure, axes = panels(2, size=(4.2, 3.6))
+    for decay, path, color in _paths(runs):
+        _plot(axes, path["time"], path, color=color, label=_label(decay))
+        end = path["time"][-1] if decay == 0 else runs.only("max_time")
+        times = np.geomspace(path["time"][0], end, 300)
+        expected = theory.online(
+            times, chi=CHI, dim=runs.only("dim"), margin=MARGIN, temperature=TEMPERATURE,
+            weight_decay=decay,
+        )  # fmt: skip
+        label = "online SDE" if decay == max(_decays(runs)) else None
+        _plot(axes, times, vars(expected), color="k", ls="--", lw=0.8, zorder=3, label=label)
+    return _finished(figure, axes, rf"$B={SMALL}$, $\eta={SMALL * TEMPERATURE:g}$")
+
+
+def draw_large(runs: Runs, scale: Scale) -> Any:
+    figure, axes = panels(2, size=(4.2, 3.6))
+    large = runs.values("batch")[-1]
+    for decay, path, color in _paths(runs.where(batch=large)):
+        _plot(axes, path["time"], path, color=color, label=f"{_label(decay)}, $B={large}$")
+    for decay, path, _ in _paths(runs.where(batch=SMALL))[1:]:
+        label = rf"$B={SMALL}$, each $\Lambda$" if decay == min(_decays(runs)) else None
+        _plot(axes, path["time"], path, color=GREEN, ls="--", lw=1.0, label=label)
+    return _finished(figure, axes, rf"$\eta/B={TEMPERATURE:g}$")
+
+
+def _paths(runs: Runs) -> list[tuple[float, Trajectory, Any]]:
+    """A training for each decay, and its colour: black without, then from dark to bright."""
+    decays = runs.values("weight_decay")
+    colors = ["k", *shades(len(decays), "plasma")[1:]]
+    return [
+        (decay, runs.trajectories(weight_decay=decay, seed=0)[0], color)
+        for decay, color in zip(decays, colors, strict=True)
+    ]
+
+
+def _label(decay: float) -> str:
+    return rf"$\Lambda={power_of_two_tex(decay) if decay else 0}$"
+
+
+def _plot(axes: Sequence[Any], time: FloatArray, along: Any, **look: Any) -> None:
+    """`w1` in the first panel, `|w_perp|` in the second."""
+    for panel, name in zip(axes, WEIGHTS, strict=True):
+        panel.plot(time, along[name], **look)
+
+
+def _finished(figure: Any, axes: Sequence[Any], title: str) -> Any:
+    """The same axes in both panels, and one legend on the right."""
+    lines = np.concatenate([line.get_ydata() for panel in axes for line in panel.lines])
+    for panel, label in zip(axes, WEIGHTS.values(), strict=True):
+        panel.set_title(title, fontsize="medium")
+        panel.set(xscale="log", yscale="log", xlabel="$t$", ylabel=label)
+        panel.set_ylim(lines.min() / 1.5, lines.max() * 1.5)
+    legend_outside(figure, axes[0])
     return figure
 
 
-def claims(runs: Runs, scale: Scale) -> list[Claim]:
-    own = setting(scale)
-    some = np.array([decay for decay in decays(scale) if decay > 0])
-    w_perp = np.array([_settled(runs, decay, "w_perp") for decay in some])
-    plain = np.array([along["w_perp"][-1] for along in runs.trajectories(weight_decay=0.0)])
-    stops = np.array([stopping_times(runs, decay) for decay in some])
-    strong = some >= own.critical_decay
+def small_claims(runs: Runs, scale: Scale) -> list[Claim]:
+    decays = np.array(_decays(runs))
+    w_perp = np.array([settled(runs, decay, "w_perp") for decay in decays])
+    plain = np.array([path["w_perp"][-1] for path in runs.trajectories(weight_decay=0.0)])
+    stops = np.array([_stops(runs, decay) for decay in decays])
+    strong = decays >= theory.scales(
+        train_size=runs.only("train_size"), dim=runs.only("dim"), chi=CHI, margin=MARGIN,
+        lr=TEMPERATURE, batch=1,
+    ).critical_decay  # fmt: skip
     return [
-        equal("figS1b.1a", "the stationary |w_perp| does not depend on Lambda",
-              exponent(some, w_perp), 0, 0.05,
+        equal("1a", "the stationary |w_perp| does not depend on Lambda",
+              exponent(decays, w_perp), 0, 0.05,
               "w1 goes as Lambda^(-1/4); a fifth of that is told apart from it"),
-        equal("figS1b.1b", "the stationary |w_perp| is the final one without decay",
-              geometric_mean(w_perp / plain), 1, 0.1,
-              "a training of d = 128 fluctuates by d^(-1/2) = 0.09 about its mean"),
-        below("figS1b.2a", "w1 stops growing at a time that rises as Lambda falls: its exponent",
-              exponent(some, stops), 0, "any rise"),
-        equal("figS1b.2b", "that time is proportional to 1 / Lambda above Lambda*",
-              exponent(some[strong], stops[strong]), -1, 0.15,
+        equal("1b", "the stationary |w_perp| is the final one without decay",
+              geometric_mean(w_perp / plain), 1, 0.1, FLUCTUATES),
+        below("2a", "w1 stops growing at a time that rises as Lambda falls: its exponent",
+              exponent(decays, stops), 0, "any rise"),
+        equal("2b", "that time is proportional to 1 / Lambda above Lambda*",
+              exponent(decays[strong], stops[strong]), -1, 0.15,
               "times are read off 4 times an octave, over several octaves of Lambda"),
     ]  # fmt: skip
 
 
-def _settled(runs: Runs, decay: float, name: str) -> FloatArray:
-    return mean_since(runs.trajectories(weight_decay=decay), name, SETTLED / decay)
-
-
-def stopping_times(runs: Runs, decay: float) -> list[float]:
+def _stops(runs: Runs, decay: float) -> list[float]:
     """When `w1` first reaches 9/10 of its stationary value, for each seed."""
-    ends = _settled(runs, decay, "w1")
+    ends, paths = settled(runs, decay, "w1"), runs.trajectories(weight_decay=decay)
+    return [first_time(p, p["w1"] >= 0.9 * end) for p, end in zip(paths, ends, strict=True)]
+
+
+# The first steps are those of the trajectory that are stored one by one.
+FIRST_STEPS = 8
+
+
+def large_claims(runs: Runs, scale: Scale) -> list[Claim]:
+    few, many = runs.split("batch")
+    decays = _decays(runs)
+    ratios = {
+        name: np.array([settled(many, x, name) / settled(few, x, name) for x in decays])
+        for name in WEIGHTS
+    }
     return [
-        first_time(along, along["w1"] >= 0.9 * end)
-        for along, end in zip(runs.trajectories(weight_decay=decay), ends, strict=True)
+        *(equal(f"1{letter}", f"large batch, smallest Lambda: {name} over the first {FIRST_STEPS} "
+                "steps is that without decay", geometric_mean(_first_steps(many, name)), 1, 0.1,
+                "the steps draw different batches")
+          for letter, name in zip("ab", WEIGHTS, strict=True)),
+        *(equal(f"2{letter}", f"the stationary {name} is that of the small batch, at the "
+                "Lambda where they differ most", furthest(ratios[name]), 1, 0.1, FLUCTUATES)
+          for letter, name in zip("ab", WEIGHTS, strict=True)),
+        equal("2c", "w1 first comes down to 1.1 times that at a time proportional to 1 / Lambda",
+              exponent(decays, [_arrivals(many, decay) for decay in decays]), -1, 0.25,
+              "the way down is w1 ~ Lambda^(-1/4) longer, whose logarithm enters the time"),
+    ]  # fmt: skip
+
+
+def _first_steps(runs: Runs, name: str) -> FloatArray:
+    """A weight over the first steps with little decay, over that without, for each seed."""
+    until = FIRST_STEPS * float(runs.trajectories(weight_decay=0.0)[0]["time"][0])
+    little, none = (
+        np.array([_mean(p, name, p["time"] <= until) for p in runs.trajectories(weight_decay=x)])
+        for x in (min(_decays(runs)), 0.0)
+    )
+    return np.asarray(little / none)
+
+
+def _arrivals(runs: Runs, decay: float) -> list[float]:
+    """When `w1` first comes down to 1.1 times its stationary value, for each seed."""
+    ends, paths = settled(runs, decay, "w1"), runs.trajectories(weight_decay=decay)
+    return [
+        first_time(p, (p["w1"] <= 1.1 * end) & (p["w1"] > 0))
+        for p, end in zip(paths, ends, strict=True)
     ]
 
 
-FIGURE = Figure(
-    "figS1b",
-    "w1 and |w_perp| in time with weight decay, several Lambda, B = 8",
-    plan,
-    draw,
-    claims,
-    trajectories=True,
+# S1b: decays around Lambda* and above it. S2b: within a factor of 16 of the inverse training time
+# without decay, as in the paper; at stronger decay a batch of 1024 holds more than a few unfitted
+# points at the stationary state, and its step is no longer small against |w_perp|.
+FIGURES = (
+    Figure(
+        "figS1b",
+        "w1 and |w_perp| in time with weight decay, several Lambda, B = 8",
+        plan=_grid(
+            quick=dict(batch=SMALL, weight_decay=[0.0, *powers(-18, -12, 2)]),
+            paper=dict(batch=SMALL, weight_decay=[0.0, *powers(-22, -14, 2)]),
+        ),
+        draw=draw_small,
+        claims=small_claims,
+        trajectories=True,
+    ),
+    Figure(
+        "figS2b",
+        "w1 and |w_perp| in time with weight decay at a large batch, small batch for reference",
+        plan=_grid(
+            quick=dict(batch=[SMALL, 256], weight_decay=[0.0, *powers(-18, -16, 2)]),
+            paper=dict(batch=[SMALL, 1024], weight_decay=[0.0, *powers(-22, -18, 2)]),
+        ),
+        draw=draw_large,
+        claims=large_claims,
+        trajectories=True,
+    ),
 )
