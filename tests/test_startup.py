@@ -60,11 +60,19 @@ def test_the_command_itself_loads_no_numbers(words: tuple[str, ...]) -> None:
     assert not modules & (HEAVY | {"numpy", "rich", "sqlite3"})
 
 
+def test_the_list_of_figures_asks_the_store_and_a_cost_model_only(tmp_path: Path) -> None:
+    said, modules = command("figure", "--list", cwd=tmp_path)
+    assert "fig1a" in said and "quick 0/330" in said
+    assert max(map(len, said.splitlines())) <= 100
+    assert not modules & (HEAVY | {"rich"})
+
+
 @pytest.mark.parametrize(
     "words",
     [
         *((name, "--help") for name in
-          ("diagnose", "sweep", "runs", "export", "diagram", "report", "theory", "data")),
+          ("diagnose", "sweep", "runs", "export", "diagram", "report", "theory", "data", "figure",
+           "claims")),
         ("sweep", "perceptron", "--help"),
         ("sweep", "perceptron", "--lr", "x", "--batch", "1"),
         ("diagnose", "my.py", "--lr", "1"),

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from sgdphase._records import Training
-from sgdphase._sweep import Progress, Store, Workers, grid, missing, sweep
+from sgdphase._sweep import Plan, Progress, Store, Workers, grid, missing, sweep
 from sgdphase.errors import InputError
 from sgdphase.paper.claim import Claim, Decide
 from sgdphase.paper.claim import Scale as Scale
@@ -40,8 +40,14 @@ class Grid:
         own = {"quick": quick, "laptop": paper if laptop is None else laptop, "paper": paper}
         self._values = {scale: {**common, **own[scale]} for scale in SCALES}
 
+        self._plans: dict[str, Plan] = {}
+
     def __call__(self, scale: Scale) -> list[Training]:
-        return list(grid(**self._values[scale]))
+        values = self._values[scale]
+        # Scales with the same values share a plan, which takes time to make.
+        if repr(values) not in self._plans:
+            self._plans[repr(values)] = grid(**values)
+        return list(self._plans[repr(values)])
 
 
 def together(*grids: Grid) -> Callable[[Scale], list[Training]]:
@@ -151,8 +157,8 @@ def cost(figure: Figure, scale: Scale, store: Store) -> Cost:
     """What making the figure would run, on one core."""
     plan = figure.plan(scale)
     jobs = missing(plan, store, trajectories=figure.trajectories)
-    keys = {training.key for training in plan}
-    return Cost(len(keys), len(keys) - len(jobs), sum(job.cost for job in jobs))
+    trainings = len(set(plan))
+    return Cost(trainings, trainings - len(jobs), sum(job.cost for job in jobs))
 
 
 def make(
@@ -191,10 +197,9 @@ def collect(
     plan = figure.plan(scale)
     if not plan:
         return Runs(())
-    sweep(plan, store, workers=workers, trajectories=figure.trajectories, progress=progress)
-    wanted = {training.key for training in plan}
-    stored = store.runs(trajectories=figure.trajectories)
-    return Runs(tuple(run for run in stored if run.training.key in wanted))
+    trajectories = figure.trajectories
+    summary = sweep(plan, store, workers=workers, trajectories=trajectories, progress=progress)
+    return Runs(tuple(sorted(summary.runs, key=lambda run: run.training.key)))
 
 
 def write_claims(out: Path, name: str, scale: Scale, claims: Sequence[Claim]) -> None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 from sgdphase._records import Training
@@ -49,11 +50,17 @@ class Setting:
 
     def plane(self) -> list[Training]:
         """The cells of the plane."""
-        return [
-            training
-            for training in self.at(lr=powers(*self.rates), batch=whole_powers(*self.batches))
-            if training.temperature >= self.coldest or training.lr >= self.slowest
-        ]
+        return list(_plane(self))
+
+
+# Several figures share a plane, which takes time to make.
+@cache
+def _plane(setting: Setting) -> tuple[Training, ...]:
+    return tuple(
+        training
+        for training in setting.at(lr=powers(*setting.rates), batch=whole_powers(*setting.batches))
+        if training.temperature >= setting.coldest or training.lr >= setting.slowest
+    )
 
 
 At = Callable[[Scale], Setting]
