@@ -37,6 +37,21 @@ def test_runs_come_back_as_they_were(path: Path) -> None:
     assert all(not run.outcome.trajectory for run in Store(path).runs())
 
 
+def test_only_the_runs_of_given_keys_are_read(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sgdphase._sweep.store._KEYS", 7)
+    store, wanted = Store(path), [training.key for training in PLAN[200:100:-1]]
+    keys = [*wanted, "of no run", wanted[0]]
+    runs = store.runs(keys=keys, trajectories=True)
+    assert [run.training.key for run in runs] == wanted
+    assert all(run.outcome.trajectory for run in runs)
+    assert list(store.standing(keys)) and store.standing(keys).keys() == set(wanted)
+    with sqlite3.connect(path) as connection:
+        connection.execute("UPDATE runs SET seconds = 9 WHERE key = ?", (PLAN[0].key,))
+    assert len(store.runs(keys=keys)) == 100  # the damage is in another row
+    with pytest.raises(InputError, match="damaged"):
+        store.runs(keys=[PLAN[0].key])
+
+
 def test_the_table_has_parameters_results_and_observables(path: Path) -> None:
     table = Store(path).table("toy_trainer:train")
     assert {"dim", "chi", "lr", "batch", "temperature", "seed", "status", "w1"} <= set(table)

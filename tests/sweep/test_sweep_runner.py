@@ -160,3 +160,16 @@ def test_missing_is_what_a_sweep_would_run(store: Store) -> None:
     assert len(missing(toy(), store)) == 24
     sweep(toy(batch=[1]), store, workers=0)
     assert len(missing(toy(), store)) == 18
+
+
+def test_a_sweep_returns_the_runs_of_its_plan_in_its_order(store: Store) -> None:
+    sweep(toy(), store, workers=0)
+    part = [*reversed(toy(batch=[8, 1])), toy(batch=[8])[0]]
+    summary = sweep(part, store, workers=0, trajectories=True)
+    assert [run.training for run in summary.runs] == part[:-1]
+    assert all(run.outcome.trajectory for run in summary.runs)
+    assert summary.planned == 12 and summary.as_dict().keys() == {
+        "planned", "done_before", "ran", "left", "statuses", "seconds"
+    }  # fmt: skip
+    failing = sweep(toy("raises"), store, workers=0, fail_fast=True)
+    assert len(failing.runs) == failing.ran < failing.planned
