@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 
 class InputError(ValueError):
@@ -24,3 +24,13 @@ def require(name: str, value: float, valid: Callable[[float], bool], wanted: str
     """
     if value != value or not valid(value):
         raise InputError(f"{name} = {value}: must be {wanted}")
+
+
+def listed(names: Iterable[str], last: str = "or") -> str:
+    """Names as a text.
+
+    >>> listed(["sgd"]), listed(["relu", "gelu", "tanh"])
+    ('sgd', 'relu, gelu or tanh')
+    """
+    *first, final = names
+    return f"{', '.join(first)} {last} {final}" if first else final

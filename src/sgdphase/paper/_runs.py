@@ -44,7 +44,10 @@ class Runs:
         xs, seeds = chosen.values(x), chosen.values("seed")
         ys = np.full((len(xs), len(seeds)), np.nan)
         for run, at in zip(chosen.runs, chosen._parameters, strict=True):
-            value = getattr(run.outcome, y) if run.outcome.status != "failed" else np.nan
+            numbers = {"steps": run.outcome.steps, "time": run.outcome.time} | dict(
+                run.outcome.observables
+            )
+            value = numbers[y] if run.outcome.status != "failed" else np.nan
             ys[xs.index(at[x]), seeds.index(at["seed"])] = value
         return np.array(xs, dtype=np.float64), ys
 
