@@ -13,8 +13,8 @@ class UserError(InputError):
     """A fault in the user's own code, said with its file and line."""
 
 
-def require(name: str, value: float, valid: Callable[[float], bool], wanted: str) -> None:
-    """Raise `InputError` unless `valid(value)`; NaN is never valid.
+def require(name: str, value: float | None, valid: Callable[[float], bool], wanted: str) -> None:
+    """Raise `InputError` unless `valid(value)`; None and NaN are never valid.
 
     >>> require("chi", 1.0, lambda chi: chi > -1, "a number above -1")
     >>> require("chi", -2.0, lambda chi: chi > -1, "a number above -1")
@@ -22,7 +22,7 @@ def require(name: str, value: float, valid: Callable[[float], bool], wanted: str
         ...
     sgdphase.errors.InputError: chi = -2.0: must be a number above -1
     """
-    if value != value or not valid(value):
+    if value is None or value != value or not valid(value):
         raise InputError(f"{name} = {value}: must be {wanted}")
 
 
