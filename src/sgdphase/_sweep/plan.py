@@ -10,7 +10,7 @@ from typing import Any, overload
 
 from sgdphase._parameters import BY_NAME
 from sgdphase._records import Training
-from sgdphase.errors import InputError
+from sgdphase.errors import InputError, require
 from sgdphase.problems import Problem, TeacherTask
 
 _LARGEST = 2_000_000
@@ -119,10 +119,12 @@ def grid(
     return Plan(tuple(trainings), count - len(trainings))
 
 
-def _seeds(seeds: int | Sequence[int]) -> Sequence[int]:
-    if isinstance(seeds, int) and seeds < 1:
-        raise InputError(f"seeds = {seeds}: must be an integer of at least 1, or a list")
-    return range(seeds) if isinstance(seeds, int) else seeds
+def _seeds(seeds: Any) -> Sequence[int]:
+    """A number of seeds, or the seeds."""
+    if hasattr(seeds, "__iter__"):
+        return list(seeds)
+    require("seeds", seeds, lambda n: n >= 1 and n == n // 1, "an integer of at least 1, or a list")
+    return range(int(seeds))
 
 
 def _problems(problem: Problem | Sequence[Problem] | None, dim: Any, chi: Any) -> list[Problem]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,9 +11,10 @@ import typer
 from sgdphase._parameters import MODELS, NETWORKS, Model
 from sgdphase.cli._networks import problem_of, set_up
 from sgdphase.cli._options import JSON, Dask, DataDir, Device, WorkerCount, model_command
+from sgdphase.cli._output import answer
 
 if TYPE_CHECKING:
-    from sgdphase._sweep import Plan, Store, Workers
+    from sgdphase._sweep import Plan, Store, Summary, Workers
 
 _RANGES = """\
 A RANGE is a number (2^-7), a list (1,2,8), or a range by powers of two
@@ -78,71 +78,48 @@ def _sweep(
         task = {name: given.pop(name, None) for name in ("dim", "chi")}
         given["problem"] = problem_of(given.pop("data"), **task)
     plan = grid(model=model.name, **given)
-    again = tuple(part.strip() for part in retry.split(",") if part.strip())
     opened = Store(store)
     team = DaskWorkers(dask) if dask else workers_of(workers)
+    again = tuple(part.strip() for part in retry.split(",") if part.strip())
+    what = {"trajectories": trajectories, "retry": again}
     if dry_run:
-        _say_plan(plan, opened, team, trajectories, again, json)
-    else:
-        _run(plan, opened, team, trajectories, again, fail_fast, json)
+        answer(_say_plan(plan, opened, team, **what), json)
+        return
+    summary = _run(plan, opened, team, fail_fast=fail_fast, **what)
+    answer({**summary.as_dict(), "left_out": plan.left_out, "store": str(opened.path)}, json)
+    if summary.statuses.get("failed"):
+        said = next(run.traceback for run in opened.runs() if run.outcome.status == "failed")
+        _say(f"some failed, such as: {said.strip().splitlines()[-1]}")
+        _say(f"`sgdphase export {opened.path} runs.csv` shows their tracebacks")
+        raise typer.Exit(1)
 
 
-def _say_plan(
-    plan: Plan,
-    store: Store,
-    team: Workers,
-    trajectories: bool,
-    retry: Sequence[str],
-    json: bool,
-) -> None:
+def _say_plan(plan: Plan, store: Store, team: Workers, **what: Any) -> dict[str, float]:
     from sgdphase._sweep import missing
     from sgdphase._sweep.progress import duration
-    from sgdphase.cli._output import answer
 
-    jobs = missing(plan, store, trajectories=trajectories, retry=retry)
+    jobs = missing(plan, store, **what)
     costs = [job.cost for job in jobs]
     seconds = max(sum(costs) / team.parallel, max(costs, default=0.0))
     team.stop()
+    done = len(plan) - len(jobs)
     _say(
-        f"{len(plan)} trainings, {len(plan) - len(jobs)} done, {len(jobs)} to run, "
+        f"{len(plan)} trainings, {done} done, {len(jobs)} to run, "
         f"{plan.left_out} cells left out (batch too large); expected time {duration(seconds)} "
         f"on {team.parallel} workers"
     )
-    summary = {
-        "planned": len(plan),
-        "done_before": len(plan) - len(jobs),
-        "left": len(jobs),
-        "left_out": plan.left_out,
-        "expected_seconds": seconds,
-    }
-    answer(summary, json)
+    return {"planned": len(plan), "done_before": done, "left": len(jobs),
+            "left_out": plan.left_out, "expected_seconds": seconds}  # fmt: skip
 
 
-def _run(
-    plan: Plan,
-    store: Store,
-    team: Workers,
-    trajectories: bool,
-    retry: Sequence[str],
-    fail_fast: bool,
-    json: bool,
-) -> None:
+def _run(plan: Plan, store: Store, team: Workers, **what: Any) -> Summary:
     from sgdphase._sweep import Stopped, SweepError, progress_on, sweep
     from sgdphase._sweep.progress import duration, statuses_in_words
-    from sgdphase.cli._output import answer
 
     if plan.left_out:
         _say(f"{plan.left_out} cells left out: batch outside 1 to the train size")
     try:
-        summary = sweep(
-            plan,
-            store,
-            workers=team,
-            trajectories=trajectories,
-            retry=retry,
-            fail_fast=fail_fast,
-            progress=progress_on(),
-        )
+        summary = sweep(plan, store, workers=team, progress=progress_on(), **what)
     except Stopped as stopped:
         done = stopped.summary.planned - stopped.summary.left
         name = signal.Signals(stopped.signum).name
@@ -159,12 +136,7 @@ def _run(
         f"{summary.ran} run in {duration(summary.seconds)}{f' ({counts})' if counts else ''}, "
         f"{summary.done_before} were done, {summary.left} left; store {store.path}"
     )
-    answer({**summary.as_dict(), "left_out": plan.left_out, "store": str(store.path)}, json)
-    if summary.statuses.get("failed"):
-        said = next(run.traceback for run in store.runs() if run.outcome.status == "failed")
-        _say(f"some failed, such as: {said.strip().splitlines()[-1]}")
-        _say(f"`sgdphase export {store.path} runs.csv` shows their tracebacks")
-        raise typer.Exit(1)
+    return summary
 
 
 def _say(text: str) -> None:
