@@ -98,10 +98,10 @@ PARAMETERS: tuple[Parameter, ...] = (
     Parameter("activation", str, "Activation", choices=ACTIVATIONS, models=NETWORKS, grid="value",
               experiment=True, omitted_at_default=True),
     Parameter("problem", object, "What is learnt.", REQUIRED, experiment=True),
-    Parameter("dim", int, "Input dimension d.", 128, models=("perceptron", "fc"), of="problem",
+    Parameter("dim", int, "Input dimension d.", 128, of="problem", grid="values",
+              experiment=True),
+    Parameter("chi", float, "Depletion exponent chi, above -1.", 1.0, of="problem",
               grid="values", experiment=True),
-    Parameter("chi", float, "Depletion exponent chi, above -1.", 1.0, models=("perceptron", "fc"),
-              of="problem", grid="values", experiment=True),
     Parameter("direction", str, "Informative direction: axis or random.", "axis", of="problem",
               omitted_at_default=True),
     Parameter("train_size", int, "Training points P.", REQUIRED, COUNT, grid="values",
@@ -161,6 +161,7 @@ class Model:
     shape : parameters that are set to this where they are not given
     choices : the values of a text parameter, where they are fewer
     epoch_choices : the same, for a training of a number of epochs
+    images : learns images only, not the teacher task
     anything : takes all parameters as they are, without checking that they apply
     what : the object of "Train ..."; a model without it has no command
     note, train_example, sweep_example : for the help of its commands
@@ -175,6 +176,7 @@ class Model:
     shape: Mapping[str, Any] = field(default_factory=dict)
     choices: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     epoch_choices: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    images: bool = False
     anything: bool = False
     what: str = ""
     note: str = ""
@@ -186,6 +188,8 @@ class Model:
 
     def has(self, parameter: Parameter) -> bool:
         """Whether the parameter is one of this model."""
+        if parameter.of == "problem":  # those in the table are of the teacher task
+            return not self.images
         return parameter.models is None or self.name in parameter.models
 
     def choices_of(self, parameter: Parameter, epochs: bool = False) -> tuple[str, ...]:
@@ -231,6 +235,7 @@ MODELS: dict[str, Model] = {
             "mobilenet",
             trainer="sgdphase.networks",
             shape={"width": 32, "activation": "relu"},
+            images=True,
             what="the paper's convolutional network (MobileNet-like)",
             note="The paper has --width 32; 8 is for one core.",
             train_example="--data cifar-animals --train-size 512 --lr 8 --batch 16",

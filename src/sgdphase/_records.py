@@ -145,8 +145,8 @@ class Training:
             )
         if self.model == "perceptron":
             self.teacher  # noqa: B018
-        if self.model == "mobilenet" and isinstance(self.problem, TeacherTask):
-            raise InputError("problem = teacher: mobilenet wants images")
+        if model.images and isinstance(self.problem, TeacherTask):
+            raise InputError(f"problem = teacher: {model.name} wants images")
         if self.dynamics != "sgd" and self.sampler != "fresh":
             raise InputError(f"sampler = '{self.sampler}': {self.dynamics} dynamics has its own")
         if self.dynamics != "sgd" and self.weight_decay > 0:

@@ -114,7 +114,7 @@ def _option(model: Model, parameter: Parameter, grid: bool) -> inspect.Parameter
     name, default, kind = parameter.name, model.default(parameter), parameter.type
     text = model.help.get(name, parameter.help)
     if name == "problem":
-        teacher = " teacher," if model.has(BY_NAME["dim"]) else ""
+        teacher = "" if model.images else " teacher,"
         option = typer.Option(
             "--data",
             metavar="NAME|FILE",
