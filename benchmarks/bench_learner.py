@@ -58,8 +58,8 @@ class Perceptron:
         )
         outcome = train(training)
         # <y f> is proportional to the weight along the teacher, but for the test set's noise.
-        first = outcome.alignment * outcome.first_step_w1 / outcome.w1
-        observables = {"alignment": outcome.alignment, "first_step_alignment": first}
+        first = outcome["alignment"] * outcome["first_step_w1"] / outcome["w1"]
+        observables = {"alignment": outcome["alignment"], "first_step_alignment": first}
         return Outcome(outcome.status, outcome.steps, outcome.time, observables)
 
     def diagram(self, seeds: int) -> PhaseDiagram:
@@ -72,7 +72,7 @@ class Perceptron:
                     "batch": [t.batch for t in trials],
                     "seed": [t.seed for t in trials],
                     "status": [outcome.status for outcome in outcomes],
-                    "alignment": [outcome.alignment for outcome in outcomes],
+                    "alignment": [outcome["alignment"] for outcome in outcomes],
                 }
             )
         )
@@ -95,7 +95,7 @@ def line_at(task: Perceptron, batch: int, about: float, seeds: int) -> float:
     """`lr_c` at a batch, from runs around `about`."""
 
     def mean_log(lr: float) -> float:
-        runs = [task.run(Trial(lr, batch, seed)).alignment for seed in range(seeds)]
+        runs = [task.run(Trial(lr, batch, seed))["alignment"] for seed in range(seeds)]
         return float(np.mean(np.log2(runs)))
 
     x = np.log2(about) + np.arange(-1.0, 1.01, 0.25)

@@ -1,53 +1,124 @@
-"""A training's identity, and what it refuses."""
+"""A training's identity, what it refuses, and how an outcome is read."""
 
 import math
+from dataclasses import fields, replace
+from typing import Any
 
 import numpy as np
 import pytest
 
-from sgdphase import InputError, TeacherTask, Training
+from sgdphase import CifarAnimals, InputError, MnistParity, Outcome, TeacherTask, Training
+from sgdphase._parameters import FIELDS, MODELS
 from sgdphase.perceptron._simulate import Points, simulate_sde, simulate_sgd
 
 TASK = TeacherTask(dim=4)
+# A value other than the default, for every field. A field that is missing here fails the test.
+OTHER: dict[str, Any] = {
+    "problem": TeacherTask(dim=5), "train_size": 9, "lr": 1.5, "batch": 3, "margin": 0.5,
+    "model": "perceptron", "loss": "square", "momentum": 0.5, "weight_decay": 0.25,
+    "sampler": "epoch", "seed": 1, "test_size": 16, "max_steps": 7, "max_time": 9.0,
+    "max_samples": 64, "max_seconds": 3.0, "depth": 2, "width": 16, "activation": "relu",
+    "dynamics": "gaussian", "epochs": 4, "optimizer": "adamw", "schedule": "cosine",
+    "warmup": 0.1, "beta1": 0.8, "beta2": 0.99,
+}  # fmt: skip
+# What stores have held from the first: these are in the identity at any value.
+FIRST = {
+    "problem", "train_size", "lr", "batch", "margin", "model", "loss", "momentum", "weight_decay",
+    "sampler", "seed", "test_size", "max_steps", "max_time",
+}  # fmt: skip
+EPOCHS = {"model": "own", "epochs": 3, "sampler": "epoch"}
+ADAMW = {"optimizer": "adamw", "schedule": "cosine", "warmup": 0.1, "beta1": 0.8, "beta2": 0.99}
+LIMITS = {"max_steps": 7, "max_time": 2.5, "max_samples": 64}
+# Identities in stores that exist. They must never change.
+KNOWN: list[tuple[Any, dict[str, Any], str]] = [
+    (TASK, {}, "3525459241b23bde23ad72e4b1f646eb"),
+    (TASK, {"margin": 0.5, "momentum": 0.5, "weight_decay": 0.125, "seed": 3, "test_size": 16,
+            **LIMITS}, "d222e1fe2e681210ebf35bde3a4ffb6f"),
+    (TASK, {"model": "fc"}, "5fff733824f018074f99674ac58a3cd8"),
+    (TASK, {"model": "fc", "dynamics": "gaussian"}, "70e7442614c4a3d6da688836c8c1eaf2"),
+    (TASK, {"model": "fc", "max_seconds": 1.5}, "e6923b23da86055547be076409b85aff"),
+    (TeacherTask(dim=4, direction="random"), {"model": "fc"}, "9adadcf5ea4f19cdb507687342049ebd"),
+    (MnistParity(), {"model": "fc", "depth": 2, "width": 16, "activation": "relu",
+                     "loss": "square", "sampler": "epoch"}, "8f8b134b6463fbce41170b3411e0d7c1"),
+    (CifarAnimals(), {"model": "mobilenet"}, "2c361a12142a2d40a6805eb2f2a71a67"),
+    (TASK, {"model": "own"}, "33cad4f837da47e4a01b451a53c542ea"),
+    (TASK, {**EPOCHS, "loss": "cross-entropy"}, "7358137119c7b3741e571bcfb08be8d6"),
+    (TASK, {**EPOCHS, "loss": "mse", **ADAMW}, "f95cc2cd9f7c9f73bec5d50384ff61d3"),
+    (TASK, {"model": "function", "epochs": 3}, "108497a0584271da855f60d346d3c906"),
+    (TASK, {"model": "module:name"}, "ee5c9f551abec443df12c3e7570b04df"),
+]  # fmt: skip
+
+
+def record(problem: Any = TASK, **options: Any) -> Training:
+    return Training(problem, **{"train_size": 8, "lr": 1.0, "batch": 2, **options})
 
 
 def test_whole_numbers_of_any_type_are_one_training() -> None:
-    plain = Training(TASK, train_size=8, lr=1.0, batch=2)
-    other = Training(TASK, train_size=np.int64(8), lr=1, batch=2.0, seed=0.0)  # type: ignore[arg-type]
+    plain, other = record(), record(train_size=np.int64(8), lr=1, batch=2.0, seed=np.float32(0))
     assert plain == other
     assert plain.key == other.key
-    assert type(other.batch) is int
+    assert type(other.batch) is type(other.train_size) is type(other.seed) is int
 
 
 def test_every_field_is_part_of_the_identity() -> None:
-    keys = {
-        Training(TASK, 8, 1.0, 2).key,
-        Training(TeacherTask(dim=5), 8, 1.0, 2).key,
-        Training(TASK, 9, 1.0, 2).key,
-        Training(TASK, 8, 1.5, 2).key,
-        Training(TASK, 8, 1.0, 3).key,
-        Training(TASK, 8, 1.0, 2, margin=0.5).key,
-        Training(TASK, 8, 1.0, 2, seed=1).key,
-        Training(TASK, 8, 1.0, 2, max_steps=7).key,
-    }
-    assert len(keys) == 8
+    assert set(OTHER) == {field.name for field in fields(Training)}
+    # A model that takes every parameter, and a limit, without which weight decay never ends.
+    base = record(model="function", max_steps=100)
+    keys = {name: replace(base, **{name: value}).key for name, value in OTHER.items()}
+    assert len({base.key, *keys.values()}) == len(OTHER) + 1
+
+
+def test_a_field_of_later_is_left_out_of_the_identity_at_its_default() -> None:
+    assert set(record().as_dict()) == FIRST
+    for name in OTHER.keys() - FIRST:
+        assert name in record(model="function", **{name: OTHER[name]}).as_dict()
+
+
+@pytest.mark.parametrize(("problem", "options", "key"), KNOWN)
+def test_identities_in_stores_stand(problem: Any, options: dict[str, Any], key: str) -> None:
+    training = record(problem, **options)
+    assert training.key == key
+    assert Training.from_dict(training.as_dict()) == training
+
+
+def test_there_is_a_known_identity_for_every_model() -> None:
+    assert {options.get("model", "perceptron") for _, options, _ in KNOWN} >= set(MODELS)
+
+
+@pytest.mark.parametrize("name", [field.name for field in FIELDS if field.valid is not None])
+@pytest.mark.parametrize("bad", [-1, -0.5, math.nan, math.inf])
+def test_a_number_out_of_its_range_is_refused(name: str, bad: float) -> None:
+    with pytest.raises(InputError, match=f"^{name.replace('_', ' ')} = {bad}: must be ") as error:
+        record(**{name: bad})
+    assert "\n" not in str(error.value)
 
 
 @pytest.mark.parametrize(
-    "bad",
+    ("bad", "said"),
     [
-        {"batch": 2.5},
-        {"train_size": math.inf},
-        {"seed": -1},
-        {"margin": math.nan},
-        {"lr": -1.0},
-        {"momentum": 1.0},
-        {"max_steps": math.inf},
+        ({"batch": 9}, "batch = 9: must be an integer from 1 to the train size 8"),
+        ({"batch": 2.5}, "batch = 2.5: must be an integer of at least 1"),
+        ({"momentum": 1.0}, "momentum = 1.0: must be a number from 0 to below 1"),
+        ({"lr": None}, "lr = None: must be a finite number above 0"),
+        ({"weight_decay": 0.1}, "weight decay = 0.1: such a training never ends"),
+        ({"loss": "square"}, "loss = 'square': must be hinge for perceptron"),
+        ({"width": 8}, "width = 8: perceptron has no width; it is a parameter of fc and mobilenet"),
+        ({"max_seconds": 1}, "max seconds = 1: perceptron has no max seconds"),
+        ({"beta1": 0.5}, "beta1 = 0.5: perceptron has no beta1; it is a parameter of own"),
+        ({"model": "mobilenet"}, "problem = teacher: mobilenet wants images"),
+        ({"model": "mobilenet", "depth": 2}, "depth = 2: mobilenet has no depth"),
+        ({"model": "fc", "activation": "sine"}, "must be relu, gelu or tanh for fc"),
+        ({"model": "own", "loss": "square"}, "loss = 'square': must be hinge or logistic"),
+        ({"model": "own", "warmup": 0.1}, "warmup = 0.1: is only for trainings of a number of"),
+        ({**EPOCHS, "loss": "logistic"}, "must be cross-entropy, hinge or mse"),
+        ({**EPOCHS, "loss": "mse", "sampler": "fresh"}, "sampler = 'fresh': must be epoch"),
+        ({**EPOCHS, "loss": "mse", **ADAMW, "momentum": 0.5}, "adamw has beta1 and beta2"),
     ],
 )
-def test_bad_fields(bad: dict[str, float]) -> None:
-    with pytest.raises(InputError, match="must be"):
-        Training(**({"problem": TASK, "train_size": 8, "lr": 1.0, "batch": 2} | bad))  # type: ignore[arg-type]
+def test_what_a_model_cannot_do_is_refused(bad: dict[str, Any], said: str) -> None:
+    with pytest.raises(InputError) as error:
+        record(**bad)
+    assert said in str(error.value) and "\n" not in str(error.value)
 
 
 @pytest.mark.parametrize(
@@ -59,3 +130,11 @@ def test_the_simulator_checks_what_it_is_given(bad: dict[str, float]) -> None:
         simulate_sgd(points, **({"margin": 0.1, "lr": 1.0, "batch": 1} | bad))  # type: ignore[arg-type]
     with pytest.raises(InputError, match="must be"):
         simulate_sde(points, margin=0.1, temperature=1.0, dt=1.0, max_time=math.nan)
+
+
+def test_an_observable_is_read_by_its_name_only() -> None:
+    outcome = Outcome("fitted", 3, 1.5, {"w1": 2, "w_perp": 1.0})
+    assert outcome["w1"] == 2.0 and type(outcome["w1"]) is float
+    with pytest.raises(KeyError, match="w2: not among w1, w_perp"):
+        outcome["w2"]
+    assert not hasattr(outcome, "w1")

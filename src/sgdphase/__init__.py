@@ -6,7 +6,7 @@ descent" (Sclocchi and Wyart), sweeps of the (batch size, learning rate) plane, 
 >>> import sgdphase as sp
 >>> training = sp.Training(sp.TeacherTask(dim=32, chi=1.0), train_size=256, lr=2.0, batch=1)
 >>> outcome = sp.train(training)
->>> outcome.status, outcome.unfitted
+>>> outcome.status, outcome["unfitted"]
 ('fitted', 0.0)
 """
 

@@ -4,95 +4,47 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from functools import lru_cache
-from typing import Any, Literal
-
-import numpy as np
-from numpy.typing import NDArray
+from numbers import Real
+from typing import TYPE_CHECKING, Any, Literal
 
 from sgdphase._display import Columns, Shown
-from sgdphase.errors import InputError, require
+from sgdphase._parameters import FIELDS, MODELS, OMITTED, USER, Model
+from sgdphase.errors import InputError, listed, require
 from sgdphase.problems import Problem, TeacherTask, problem_class
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 Status = Literal["fitted", "finished", "diverged", "budget", "failed"]
 
 # Part of a training's identity: raised when a model's outcome for the same training changes.
-ENGINES = {"perceptron": 1, "fc": 1, "mobilenet": 1, "own": 2, "function": 1}
+ENGINES = {model.name: model.engine for model in MODELS.values()}
+_WHOLE = tuple(parameter.name for parameter in FIELDS if parameter.type is int)
+_BUDGETS = tuple(parameter.name for parameter in FIELDS if parameter.budget)
 
-# The shape of each network, as in the paper; other models have none.
-SHAPES: dict[str, dict[str, Any]] = {
-    "fc": {"depth": 5, "width": 128, "activation": "gelu"},
-    "mobilenet": {"width": 32, "activation": "relu"},
-}
-LOSSES = ("hinge", "quadratic-hinge", "smooth-hinge", "square", "logistic")
-# Of a user's training for a number of epochs.
-EPOCH_LOSSES = ("cross-entropy", "hinge", "mse")
-OPTIMIZERS = ("sgd", "adamw")
-SCHEDULES = ("constant", "cosine", "linear")
-SAMPLERS = ("fresh", "epoch")
-DYNAMICS = ("sgd", "unfitted", "gaussian")
-ACTIVATIONS = ("relu", "gelu", "tanh")
-_NETWORK = {
-    "loss": LOSSES,
-    "sampler": SAMPLERS,
-    "dynamics": DYNAMICS,
-    "activation": (None, *ACTIVATIONS),
-}
-_CHOICES: dict[str, dict[str, tuple[str | None, ...]]] = {
-    "perceptron": {"loss": ("hinge",), "sampler": ("fresh",), "dynamics": ("sgd",)},
-    "fc": _NETWORK,
-    "mobilenet": _NETWORK,
-    "own": {"loss": ("hinge", "logistic"), "sampler": SAMPLERS, "dynamics": ("sgd",)},
-}
-_EPOCH_CHOICES: dict[str, tuple[str | None, ...]] = {
-    "loss": EPOCH_LOSSES,
-    "sampler": ("epoch",),
-    "optimizer": OPTIMIZERS,
-    "schedule": SCHEDULES,
-    "dynamics": ("sgd",),
-}
 
-_WHOLE = (
-    "train_size", "batch", "seed", "test_size", "max_steps", "max_samples", "depth", "width",
-    "epochs",
-)  # fmt: skip
-
-# Younger than the first stores: left out of a plain training where they say nothing, so that the
-# identity of the trainings before them stands.
-_YOUNGER = {
-    "depth": None,
-    "width": None,
-    "activation": None,
-    "dynamics": "sgd",
-    "max_samples": None,
-    "max_seconds": None,
-    "direction": "axis",
-    "epochs": None,
-    "optimizer": "sgd",
-    "schedule": "constant",
-    "warmup": 0.0,
-    "beta1": 0.9,
-    "beta2": 0.999,
-}
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real)  # numpy's too
 
 
 def _canonical(value: Any) -> Any:
     """Whole numbers as integers: 1, 1.0 and numpy's 1 are one identity."""
     if isinstance(value, dict):
         return {name: _canonical(item) for name, item in value.items()}
-    if isinstance(value, (int, float, np.number)):
+    if _is_number(value):
         return int(value) if value == int(value) else float(value)
     return value
 
 
-def _without_younger(plain: dict[str, Any]) -> dict[str, Any]:
+def _without_omitted(plain: dict[str, Any]) -> dict[str, Any]:
     return {
         name: value
         for name, value in plain.items()
-        if name not in _YOUNGER or value != _YOUNGER[name]
+        if name not in OMITTED or value != OMITTED[name]
     }
 
 
@@ -149,79 +101,58 @@ class Training:
         # 2.0 is as good as 2, and must not become another training or another type of loop.
         for name in _WHOLE:
             value = getattr(self, name)
-            if isinstance(value, np.integer) or (isinstance(value, float) and value.is_integer()):
+            if type(value) is not int and _is_number(value) and value == value // 1:
                 object.__setattr__(self, name, int(value))
-        for name in (
-            "train_size", "test_size", "max_steps", "max_samples", "depth", "width", "epochs",
-        ):  # fmt: skip
-            self._require(name, lambda n: n >= 1 and isinstance(n, int), "an integer of at least 1")
-        require(
-            "batch",
-            self.batch,
-            lambda b: 1 <= b <= self.train_size and isinstance(b, int),
-            f"an integer from 1 to the train size {self.train_size}",
-        )
-        for name in ("lr", "margin", "max_time", "max_seconds"):
-            self._require(name, lambda x: 0 < x < math.inf, "a finite number above 0")
-        for name in ("momentum", "warmup", "beta1", "beta2"):
-            self._require(name, lambda m: 0 <= m < 1, "a number from 0 to below 1")
-        self._require("weight_decay", lambda x: 0 <= x < math.inf, "a finite number of at least 0")
-        self._require("seed", lambda s: s >= 0 and isinstance(s, int), "an integer of at least 0")
-        budgets = (
-            self.max_steps, self.max_time, self.max_samples, self.max_seconds, self.epochs,
-        )  # fmt: skip
-        if self.weight_decay > 0 and all(budget is None for budget in budgets):
+        for parameter in FIELDS:
+            value = getattr(self, parameter.name)
+            if parameter.valid is not None and not (value is None and parameter.default is None):
+                require(parameter.words, value, *parameter.valid)
+        require("batch", self.batch, lambda b: b <= self.train_size,
+                f"an integer from 1 to the train size {self.train_size}")  # fmt: skip
+        if self.weight_decay > 0 and all(
+            getattr(self, name) is None for name in (*_BUDGETS, "epochs")
+        ):
             raise InputError(
                 f"weight decay = {self.weight_decay}: such a training never ends; give max time "
                 "(a few times 1 / weight decay) or max steps"
             )
-        self._check_model()
+        model = MODELS.get(self.model)
+        if model is not None and not model.anything:
+            self._check_model(model)
 
-    def _require(self, name: str, valid: Callable[[float], bool], wanted: str) -> None:
-        """What is not given is valid."""
-        value = getattr(self, name)
-        if value is not None:
-            require(name.replace("_", " "), value, valid, wanted)
-
-    def _check_model(self) -> None:
-        """What a model can do, and the paper's shape where none is given."""
-        choices = _CHOICES.get(self.model, {})
-        if self.model == "own" and self.epochs is not None:
-            choices = _EPOCH_CHOICES
-            if self.optimizer != "sgd" and self.momentum > 0:
+    def _check_model(self, model: Model) -> None:
+        """What a model can do, and its shape where none is given."""
+        for name, value in model.shape.items():
+            if getattr(self, name) is None:
+                object.__setattr__(self, name, value)
+        epochs = self.epochs is not None
+        for parameter in FIELDS:
+            value = getattr(self, parameter.name)
+            if value != parameter.default and not model.has(parameter):
                 raise InputError(
-                    f"momentum = {self.momentum}: {self.optimizer} has betas in its place"
+                    f"{parameter.words} = {value}: {model.name} has no {parameter.words}; it is a "
+                    f"parameter of {listed(parameter.models or (), 'and')}"
                 )
-        elif self.model != "function":
-            for name in ("epochs", "optimizer", "schedule", "warmup"):
-                if getattr(self, name) != _YOUNGER[name]:
-                    raise InputError(
-                        f"{name} = {getattr(self, name)}: is for a user's training of epochs"
-                    )
-        for name, valid in choices.items():
-            given = getattr(self, name)
-            if given not in valid:
-                known = "must be" if self.model == "own" else f"{self.model} knows"
-                raise InputError(f"{name} = '{given}': {known} {', '.join(filter(None, valid))}")
-        if self.model not in _CHOICES:
-            return
+            if value != parameter.default and parameter.of_epochs and not epochs:
+                raise InputError(
+                    f"{parameter.words} = {value}: is only for trainings of a number of epochs"
+                )
+            choices = model.choices_of(parameter, epochs)
+            if choices and value is not None and value not in choices:
+                here = "" if model.name in USER else f" for {model.name}"
+                raise InputError(f"{parameter.words} = '{value}': must be {listed(choices)}{here}")
+        if epochs and self.optimizer != "sgd" and self.momentum > 0:
+            raise InputError(
+                f"momentum = {self.momentum}: {self.optimizer} has beta1 and beta2 in its place"
+            )
         if self.model == "perceptron":
             self.teacher  # noqa: B018
-            if self.max_seconds is not None:
-                raise InputError(f"max seconds = {self.max_seconds}: the perceptron has no clock")
-        if self.model == "mobilenet" and isinstance(self.problem, TeacherTask):
-            raise InputError("problem = teacher: mobilenet wants images")
+        if model.images and isinstance(self.problem, TeacherTask):
+            raise InputError(f"problem = teacher: {model.name} wants images")
         if self.dynamics != "sgd" and self.sampler != "fresh":
             raise InputError(f"sampler = '{self.sampler}': {self.dynamics} dynamics has its own")
         if self.dynamics != "sgd" and self.weight_decay > 0:
             raise InputError(f"weight decay = {self.weight_decay}: is for sgd dynamics only")
-        shape = SHAPES.get(self.model, {})
-        for name in ("depth", "width", "activation"):
-            given = getattr(self, name)
-            if given is not None and name not in shape:
-                raise InputError(f"{name} = {given}: {self.model} has no {name}")
-            if given is None and name in shape:
-                object.__setattr__(self, name, shape[name])
 
     @property
     def temperature(self) -> float:
@@ -253,8 +184,8 @@ class Training:
     def as_dict(self) -> dict[str, Any]:
         """Plain values, nested as the fields are; the problem carries its `kind`."""
         # Not all by `asdict`, which takes ten times as long to copy what is immutable anyway.
-        plain = _without_younger(vars(self))
-        plain["problem"] = _without_younger(asdict(self.problem)) | {"kind": self.problem.kind}
+        plain = _without_omitted(vars(self))
+        plain["problem"] = _without_omitted(asdict(self.problem)) | {"kind": self.problem.kind}
         return plain
 
     @classmethod
@@ -285,8 +216,12 @@ class Outcome(Shown):
     """What came out of a training.
 
     `status` says how it ended, `steps` is the last step that changed a weight, `time = lr x steps`.
-    `observables` are the final numbers by name and read as attributes too (`outcome.w1`);
+    `observables` are the final numbers by name, and `outcome["w1"]` reads one of them;
     `trajectory` holds arrays of equal length, one entry per log-spaced step.
+
+    >>> outcome = Outcome("fitted", steps=3, time=1.5, observables={"w1": 2.0})
+    >>> outcome["w1"]
+    2.0
     """
 
     status: Status
@@ -309,14 +244,7 @@ class Outcome(Shown):
         return self.trajectory
 
     def __getitem__(self, name: str) -> float:
-        """An observable by its name; one that there is not raises KeyError with those there are."""
+        """An observable by its name; any other name raises a KeyError that lists the names."""
         if name in self.observables:
             return float(self.observables[name])
         raise KeyError(f"{name}: not among {', '.join(self.observables) or 'no observables'}")
-
-    def __getattr__(self, name: str) -> float:
-        # Looked up only for names that are not fields; pickling asks before the fields exist.
-        observables = self.__dict__.get("observables", {})
-        if name in observables:
-            return float(observables[name])
-        raise AttributeError(f"{name}: not among {', '.join(observables) or 'no observables'}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 
 class InputError(ValueError):
@@ -13,8 +13,8 @@ class UserError(InputError):
     """A fault in the user's own code, said with its file and line."""
 
 
-def require(name: str, value: float, valid: Callable[[float], bool], wanted: str) -> None:
-    """Raise `InputError` unless `valid(value)`; NaN is never valid.
+def require(name: str, value: float | None, valid: Callable[[float], bool], wanted: str) -> None:
+    """Raise `InputError` unless `valid(value)`; None and NaN are never valid.
 
     >>> require("chi", 1.0, lambda chi: chi > -1, "a number above -1")
     >>> require("chi", -2.0, lambda chi: chi > -1, "a number above -1")
@@ -22,5 +22,15 @@ def require(name: str, value: float, valid: Callable[[float], bool], wanted: str
         ...
     sgdphase.errors.InputError: chi = -2.0: must be a number above -1
     """
-    if value != value or not valid(value):
+    if value is None or value != value or not valid(value):
         raise InputError(f"{name} = {value}: must be {wanted}")
+
+
+def listed(names: Iterable[str], last: str = "or") -> str:
+    """Names as a text.
+
+    >>> listed(["sgd"]), listed(["relu", "gelu", "tanh"])
+    ('sgd', 'relu, gelu or tanh')
+    """
+    *first, final = names
+    return f"{', '.join(first)} {last} {final}" if first else final

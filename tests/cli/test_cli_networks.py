@@ -76,8 +76,11 @@ def test_sweep_fc_fills_a_store(sgdphase, tmp_path: Path) -> None:  # type: igno
     [
         (("train", "fc", "--data", "nothing"), "must be mnist-parity, cifar-animals, teacher"),
         (("train", "fc", "--train-size", "60000"), "mnist-parity has 70000 images"),
-        (("train", "fc", *TEACHER, "--loss", "cubic"), "fc knows hinge"),
-        (("train", "fc", *TEACHER, "--activation", "sine"), "fc knows relu, gelu, tanh"),
+        (
+            ("train", "fc", *TEACHER, "--loss", "cubic"),
+            "must be hinge, quadratic-hinge, smooth-hinge, square or logistic for fc",
+        ),
+        (("train", "fc", *TEACHER, "--activation", "sine"), "must be relu, gelu or tanh for fc"),
         (("train", "fc", *TEACHER, *TINY, "--device", "abacus"), "device = 'abacus'"),
         ((*SWEEP, "--device", "abacus"), "device = 'abacus'"),
         ((*SWEEP, "--device", "cpu", "--dask", "tcp://a:1"), "of Dask"),

@@ -84,8 +84,8 @@ class Perceptron:
             test_size=1024,
         )
         outcome = train(training)
-        first = outcome.alignment * outcome.first_step_w1 / outcome.w1
-        return _outcome(outcome.status, alignment=outcome.alignment, first_step_alignment=first)
+        first = outcome["alignment"] * outcome["first_step_w1"] / outcome["w1"]
+        return _outcome(outcome.status, alignment=outcome["alignment"], first_step_alignment=first)
 
 
 def _finish(learner: Learner, run: Callable[[Trial], Outcome], most: int = 400) -> list[Trial]:

@@ -163,7 +163,7 @@ def test_the_hint_is_no_part_of_the_answer(surface, outcome, finish):
     finish(learner, surface())
     finish(
         misled,
-        lambda t: outcome(alignment=surface()(t).alignment, first_step_alignment=1e-6),
+        lambda t: outcome(alignment=surface()(t)["alignment"], first_step_alignment=1e-6),
     )
     assert misled.answer() == learner.answer()
 
@@ -251,7 +251,7 @@ def _grid(task, seeds):
     outcomes = [task(trial) for trial in trials]
     columns = {name: [getattr(t, name) for t in trials] for name in ("lr", "batch", "seed")}
     columns["status"] = [outcome.status for outcome in outcomes]
-    columns["alignment"] = [outcome.alignment for outcome in outcomes]
+    columns["alignment"] = [outcome["alignment"] for outcome in outcomes]
     return phase_diagram(plane_from_table(columns)), len(lrs) * len(batches)
 
 

@@ -21,8 +21,8 @@ def run(setting: Setting, seed: int) -> TrainingRun:
         Training(TeacherTask(32, 1.0), train_size=1024, lr=setting.lr, batch=setting.batch,
                  seed=seed, test_size=1024, max_samples=1024 * setting.epochs)
     )  # fmt: skip
-    size = math.hypot(outcome.w1, outcome.w_perp)
-    return TrainingRun(setting, seed, {"alignment": outcome.alignment, "weight_change": size})
+    size = math.hypot(outcome["w1"], outcome["w_perp"])
+    return TrainingRun(setting, seed, {"alignment": outcome["alignment"], "weight_change": size})
 
 
 def regime_of(lr: float, batch: int, epochs: int) -> TrainingRegime:

@@ -45,8 +45,8 @@ def test_after_one_step_it_is_positive_and_proportional_to_lr(record) -> None:
     values = []
     for lr in lrs:
         outcome, F, y = trained(record, lr=lr, max_steps=1)
-        assert margin_alignment(F, y) < 0 and outcome.test_error > 0.5
-        values.append(outcome.alignment / lr)
+        assert margin_alignment(F, y) < 0 and outcome["test_error"] > 0.5
+        values.append(outcome["alignment"] / lr)
     # Hidden units change by lr times a gradient of order 1: the rest is of second order.
     assert min(values) > 0
     assert values == pytest.approx([values[0]] * 3, rel=0.05)
@@ -57,6 +57,6 @@ def test_it_is_the_mean_score_and_errors_are_those_of_the_largest_output(record)
     assert outcome.status == "fitted"
     true = F.gather(1, y[:, None])[:, 0]
     others = (F.sum(dim=1) - true) / (CLASSES - 1)
-    assert outcome.alignment == pytest.approx(float((true - others).mean()), rel=1e-12)
-    assert outcome.test_error == pytest.approx(float((F.argmax(dim=1) != y).double().mean()))
-    assert 0 < outcome.test_error < 0.5
+    assert outcome["alignment"] == pytest.approx(float((true - others).mean()), rel=1e-12)
+    assert outcome["test_error"] == pytest.approx(float((F.argmax(dim=1) != y).double().mean()))
+    assert 0 < outcome["test_error"] < 0.5

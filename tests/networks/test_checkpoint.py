@@ -84,8 +84,8 @@ def test_does_not_begin_anew(record, monkeypatch, tmp_path: Path) -> None:
         train(training, checkpoint=path)
     numbers, arrays = checkpoint.load(path)  # type: ignore[misc]
     checkpoint.save(path, numbers, {name: 1.5 * array for name, array in arrays.items()})
-    assert train(training, checkpoint=path).weight_change > 0.4
-    assert train(training).weight_change < 0.1
+    assert train(training, checkpoint=path)["weight_change"] > 0.4
+    assert train(training)["weight_change"] < 0.1
 
 
 def test_saving_changes_nothing(record, monkeypatch, tmp_path: Path) -> None:

@@ -179,8 +179,8 @@ def test_what_is_seen_depends_on_the_weights_alone() -> None:
 )
 def test_it_ends_fitted(fields: dict[str, Any]) -> None:
     outcome = fitted.train(record(48, **fields))
-    assert outcome.status == "fitted" and outcome.unfitted == outcome.train_error == 0.0
-    assert outcome.alignment > 0 and outcome.test_error < 0.6
+    assert outcome.status == "fitted" and outcome["unfitted"] == outcome["train_error"] == 0.0
+    assert outcome["alignment"] > 0 and outcome["test_error"] < 0.6
 
 
 def test_one_last_unfitted_point_is_no_error() -> None:

@@ -7,7 +7,7 @@ import pytest
 import torch
 from scipy import integrate, special
 
-from sgdphase import _records as records
+from sgdphase import _parameters as parameters
 from sgdphase.errors import InputError
 from sgdphase.networks._activations import ACTIVATIONS, activation
 from sgdphase.networks._fc import FullyConnected
@@ -134,4 +134,4 @@ def test_bad_input() -> None:
 
 def test_the_records_name_the_activations_there_are() -> None:
     """Records are read without PyTorch, and so hold the names by themselves."""
-    assert set(records.ACTIVATIONS) == set(ACTIVATIONS)
+    assert set(parameters.ACTIVATIONS) == set(ACTIVATIONS)

@@ -95,10 +95,10 @@ def test_real_data_to_zero_loss_as_the_plain_loop(
     with torch.no_grad():
         z = (test.y * (theirs(test.x) - start(test.x))).numpy()
     moved = np.linalg.norm(weights(theirs) - weights(start)) / np.linalg.norm(weights(start))
-    assert outcome.alignment == pytest.approx(z.mean(), abs=1e-10)
-    assert outcome.test_error == (z <= 0).mean()
-    assert outcome.weight_change == pytest.approx(moved, rel=1e-8)
-    assert (outcome.unfitted, outcome.train_error) == (0.0, 0.0)
+    assert outcome["alignment"] == pytest.approx(z.mean(), abs=1e-10)
+    assert outcome["test_error"] == (z <= 0).mean()
+    assert outcome["weight_change"] == pytest.approx(moved, rel=1e-8)
+    assert (outcome["unfitted"], outcome["train_error"]) == (0.0, 0.0)
 
 
 @needs_files
@@ -111,7 +111,7 @@ def test_real_data_from_the_record(record, problem, model, shape) -> None:
     plain: dict[str, Any] = {"depth": None, "width": None} | shape
     training = record(problem=problem, model=model, train_size=16, test_size=32, lr=4.0, **plain)
     outcome = train(training)
-    assert (outcome.status, outcome.unfitted, outcome.train_error) == ("fitted", 0.0, 0.0)
+    assert (outcome.status, outcome["unfitted"], outcome["train_error"]) == ("fitted", 0.0, 0.0)
     assert "amplification" not in outcome.observables
 
 
@@ -141,10 +141,10 @@ def test_rows_are_those_of_the_plain_loop(record, points, network, fields) -> No
     found = np.column_stack(list(outcome.trajectory.values()))
     assert found.shape == expected.shape and len(found) > 5
     assert np.allclose(found, expected, rtol=1e-9, atol=1e-12)
-    assert outcome.first_step_alignment == found[0, 2]
-    assert (outcome.alignment, outcome.test_error) == (found[-1, 2], found[-1, 3])
+    assert outcome["first_step_alignment"] == found[0, 2]
+    assert (outcome["alignment"], outcome["test_error"]) == (found[-1, 2], found[-1, 3])
     best = int(found[:, 3].argmin())
-    assert (outcome.test_error_early, outcome.early_step) == (found[best, 3], found[best, 0])
+    assert (outcome["test_error_early"], outcome["early_step"]) == (found[best, 3], found[best, 0])
 
 
 @pytest.mark.parametrize("fields", [{}, {"momentum": 0.5, "lr": 0.1}, {"batch": 64}], ids=str)
@@ -194,8 +194,8 @@ def test_divergence_is_no_accuracy(record, lr: float, activation: str) -> None:
     finite = np.isfinite(rows["alignment"]) & np.isfinite(rows["weight_change"])
     for name in ("test_error", "unfitted", "train_error"):
         assert np.isnan(rows[name][~finite]).all()
-    if not math.isnan(outcome.test_error_early):
-        assert outcome.early_step in rows["step"][finite]
+    if not math.isnan(outcome["test_error_early"]):
+        assert outcome["early_step"] in rows["step"][finite]
 
 
 def test_data_that_are_not_finite_diverge(record, points, network) -> None:
@@ -204,7 +204,7 @@ def test_data_that_are_not_finite_diverge(record, points, network) -> None:
     data.x[5, 2] = math.nan
     outcome = fit(network(), data, points(training, "test"), training)
     assert outcome.status == "diverged"
-    assert math.isnan(outcome.test_error)
+    assert math.isnan(outcome["test_error"])
 
 
 def user_module() -> torch.nn.Module:
@@ -250,7 +250,7 @@ def test_weights_that_are_kept_and_weights_without_use(record, points) -> None:
     module[0].requires_grad_(False)
     before = module[0].weight.clone()
     outcome = fit(module, data, test, training)
-    assert outcome.status == "fitted" and math.isfinite(outcome.weight_change)
+    assert outcome.status == "fitted" and math.isfinite(outcome["weight_change"])
     assert torch.equal(module[0].weight, before)
     module = user_module()
     module.register_parameter("spare", torch.nn.Parameter(torch.ones(3, dtype=torch.float64)))
@@ -264,7 +264,7 @@ def test_a_start_at_zero(record, points) -> None:
     torch.nn.init.zeros_(module[0].weight)
     outcome = fit(module, points(training), points(training, "test"), training)
     assert outcome.status == "fitted"
-    assert not math.isfinite(outcome.weight_change)
+    assert not math.isfinite(outcome["weight_change"])
 
 
 def test_nobody_elses_random_numbers_are_used(record) -> None:
@@ -282,7 +282,7 @@ def test_a_seed_is_a_start_and_an_order_of_its_own(record) -> None:
     assert np.array_equal(weights(one), weights(build(record(lr=9.0, batch=1), (8,))))
     assert not np.array_equal(weights(one), weights(other))
     assert train(record(seed=1)).observables == train(record(seed=1)).observables
-    assert train(record(seed=1)).alignment != train(record(seed=0)).alignment
+    assert train(record(seed=1))["alignment"] != train(record(seed=0))["alignment"]
 
 
 def test_the_record_shapes_the_network(record) -> None:
@@ -304,7 +304,7 @@ def test_amplification_of_the_teacher_task(record) -> None:
     before = amplification(module)
     device = torch.device("cpu")
     again = fit(module, Points.of(data, device), Points.of(test, device), training)
-    assert outcome.amplification == again.amplification == amplification(module) != before
+    assert outcome["amplification"] == again["amplification"] == amplification(module) != before
     turned = record(problem=TeacherTask(dim=8, direction="random"))
     along = train(turned).observables.get("amplification")
     if along is not None:  # along the direction of the seed
@@ -328,7 +328,7 @@ def test_float32_ends_with_every_point_fitted(record) -> None:
                 depth=3, width=32, test_size=16, seed=seed, max_steps=2500,
             )
         )  # fmt: skip
-        assert (outcome.status, outcome.unfitted) == ("fitted", 0.0)
+        assert (outcome.status, outcome["unfitted"]) == ("fitted", 0.0)
 
 
 def test_an_unknown_device_says_so(record, monkeypatch) -> None:

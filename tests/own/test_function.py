@@ -38,7 +38,7 @@ def test_it_is_called_with_the_four_by_name() -> None:
         return lr + 10 * batch + 1000 * train_size + 1e6 * seed
 
     outcome = train(record(four))
-    assert outcome.status == "fitted" and outcome.alignment == 0.5 + 40 + 64e3 + 3e6
+    assert outcome.status == "fitted" and outcome["alignment"] == 0.5 + 40 + 64e3 + 3e6
 
 
 NUMBERS: list[Any] = [2, 2.0, np.float32(2), np.array(2.0), np.int64(2)]
@@ -94,7 +94,7 @@ def test_junk_is_refused_in_one_line(kind: str) -> None:
 
 def test_junk_of_torch_is_refused_too() -> None:
     torch = pytest.importorskip("torch")
-    assert train(returning(torch.tensor(2.0))).alignment == 2.0
+    assert train(returning(torch.tensor(2.0)))["alignment"] == 2.0
     with pytest.raises(InputError, match=r"train\(\) returns Tensor: must return the alignment"):
         train(returning(torch.zeros(2)))
 
@@ -139,7 +139,7 @@ def test_what_is_drawn_without_a_seed_is_that_of_the_training(tmp_path: Path) ->
     for seed, noise in ((0, 1), (0, 2), (1, 1)):
         np.random.seed(noise)
         training = Training(problem, train_size=8, lr=1.0, batch=1, model="function", seed=seed)
-        values.append(run(training).outcome.alignment)
+        values.append(run(training).outcome["alignment"])
     assert values[0] == values[1] != values[2]
 
 
@@ -165,7 +165,7 @@ def test_workers_find_the_file(tmp_path: Path) -> None:
     plan = [Training(problem, train_size=8, lr=1.0, batch=b, model="function") for b in (1, 2)]
     store = Store(tmp_path / "runs.sqlite")
     assert sweep(plan, store, workers=1).statuses == {"fitted": 2}
-    assert sorted(held.outcome.alignment for held in store.runs()) == [7.0, 14.0]
+    assert sorted(held.outcome["alignment"] for held in store.runs()) == [7.0, 14.0]
     assert not (tmp_path / "__pycache__").exists()
 
 
@@ -239,4 +239,4 @@ def test_epochs_are_wanted_only_where_there_are_some() -> None:
         train(record(lambda lr, batch, train_size, seed: 1.0, epochs=20))
     with pytest.raises(UserError, match=r"TypeError: .*epochs"):
         train(record(lambda lr, batch, epochs, seed: 1.0))
-    assert train(record(lambda lr, batch, seed, epochs=9: epochs)).alignment == 9.0
+    assert train(record(lambda lr, batch, seed, epochs=9: epochs))["alignment"] == 9.0

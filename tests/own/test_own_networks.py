@@ -163,10 +163,10 @@ def test_it_ends_when_all_are_fitted(outputs: int, fields: dict[str, Any]) -> No
     training = record(deep(outputs), **fields)
     outcome = fitted.train(training)
     assert outcome.status == "fitted" and 0 < outcome.steps < 20_000
-    assert outcome.unfitted == outcome.train_error == 0.0
+    assert outcome["unfitted"] == outcome["train_error"] == 0.0
     goal = 0.5 if training.loss == "logistic" else training.margin
     assert float(trained(training).margins().min()) >= goal
-    assert outcome.alignment > 0 and 0 <= outcome.test_error < 0.5
+    assert outcome["alignment"] > 0 and 0 <= outcome["test_error"] < 0.5
 
 
 def test_alignment_and_errors_are_those_of_the_test_set() -> None:
@@ -178,8 +178,8 @@ def test_alignment_and_errors_are_those_of_the_test_set() -> None:
     F = (module(x) - start(x)).detach().numpy()
     others = [(f[k], np.delete(f, k)) for f, k in zip(F, test.y, strict=True)]
     scores = [true - rest.mean() for true, rest in others]
-    assert outcome.alignment == pytest.approx(np.mean(scores), rel=1e-9)
-    assert outcome.test_error == np.mean([true <= rest.max() for true, rest in others])
+    assert outcome["alignment"] == pytest.approx(np.mean(scores), rel=1e-9)
+    assert outcome["test_error"] == np.mean([true <= rest.max() for true, rest in others])
     assert "ntk_change" not in outcome.observables
 
 
@@ -279,7 +279,7 @@ def test_one_output_in_any_shape_is_the_same(kind: type[nn.Linear]) -> None:
 
 def test_two_outputs_for_two_classes() -> None:
     outcome = fitted.train(record(deep(2), y=TWO == 1))
-    assert outcome.status == "fitted" and outcome.test_error < 0.5
+    assert outcome.status == "fitted" and outcome["test_error"] < 0.5
 
 
 @pytest.mark.parametrize("outputs", [3, 12])

@@ -279,7 +279,7 @@ def test_a_store(tmp_path):
     at = found.rows.index(head) + 1
     table_rows = [dict(zip(head, row, strict=True)) for row in found.rows[at : at + len(runs)]]
     shown = sorted(float(row["alignment"]) for row in table_rows)
-    wanted = sorted(run.outcome.alignment for run in runs)
+    wanted = sorted(run.outcome["alignment"] for run in runs)
     assert shown == pytest.approx(wanted, rel=1e-4)
     assert {row["status"] for row in table_rows} == {"fitted"}
     assert "Phase diagrams of <a> & b.sqlite" in found.text

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
+from sgdphase._parameters import PARAMETERS, Parameter
 from sgdphase._records import Training
 from sgdphase._sweep import grid
 from sgdphase.errors import InputError
@@ -21,6 +24,24 @@ def test_every_combination_once() -> None:
     assert len(plan) == 2**7 * 3
     assert len({training.key for training in plan}) == len(plan)
     assert plan.left_out == 0
+
+
+FIXED = [p for p in PARAMETERS if p.grid and p.of == "training" and p.name not in ("lr", "batch")]
+
+
+@pytest.mark.parametrize("parameter", FIXED, ids=lambda parameter: parameter.name)
+def test_every_argument_reaches_the_trainings(parameter: Parameter) -> None:
+    value = {int: 3, float: 0.25, str: "other"}[parameter.type]
+    given = {parameter.argument or parameter.name: [value] if parameter.name == "seed" else value}
+    shape: dict[str, Any] = {"dim": 8, "train_size": 64, "max_time": 1.0, "model": "module:name"}
+    (training,) = grid(lr=1.0, batch=1, **(shape | given))
+    assert getattr(training, parameter.name) == value
+
+
+def test_a_number_of_seeds_of_any_type() -> None:
+    for seeds in (3, np.int64(3), 3.0):
+        plan = grid(dim=8, train_size=64, lr=1.0, batch=1, seeds=seeds)  # type: ignore[arg-type]
+        assert [training.seed for training in plan] == [0, 1, 2]
 
 
 def test_the_order_and_the_type_of_numbers_do_not_matter() -> None:

@@ -111,7 +111,7 @@ def test_workers_have_one_thread_and_the_parent_is_as_before(
     monkeypatch.setenv("OMP_NUM_THREADS", "7")
     monkeypatch.delenv("MKL_NUM_THREADS", raising=False)
     sweep(toy("threads", seeds=1), store, workers=1)
-    assert {run.outcome.w1 for run in store.runs()} == {1.0}
+    assert {run.outcome["w1"] for run in store.runs()} == {1.0}
     assert os.environ["OMP_NUM_THREADS"] == "7"
     assert "MKL_NUM_THREADS" not in os.environ
 

@@ -29,8 +29,9 @@ def export(
 ) -> list[Path]:
     """Write the runs to `path`, in the format that its ending names; returns what was written.
 
-    `.csv` has one row a run, and with `trajectories` a second file `.trajectories.csv` with one
-    row a point; `.parquet` has one row a run and each trajectory as a list; `.nc` is `to_xarray`.
+    `.csv` has one row per run, and with `trajectories` a second file `.trajectories.csv` with one
+    row per point; `.parquet` has one row per run and each trajectory as a list; `.nc` is
+    `to_xarray`.
     """
     path = Path(path)
     if path.suffix not in FORMATS:

@@ -9,8 +9,9 @@ from itertools import product
 from typing import Any, overload
 
 from sgdphase._display import Columns, Shown, span
+from sgdphase._parameters import BY_NAME
 from sgdphase._records import Training
-from sgdphase.errors import InputError
+from sgdphase.errors import InputError, require
 from sgdphase.problems import Problem, TeacherTask
 
 _LARGEST = 2_000_000
@@ -98,31 +99,29 @@ def grid(
     >>> len(plan), plan.left_out
     (18, 6)
     """
+    given: dict[str, Any] = {
+        "train_size": train_size, "lr": lr, "batch": batch, "margin": margin, "momentum": momentum,
+        "weight_decay": weight_decay, "depth": depth, "width": width, "seed": _seeds(seeds),
+        "model": model, "activation": activation, "loss": loss, "sampler": sampler,
+        "dynamics": dynamics, "test_size": test_size, "max_steps": max_steps, "max_time": max_time,
+        "max_samples": max_samples, "max_seconds": max_seconds,
+    }  # fmt: skip
     problems = _problems(problem, dim, chi)
-    sizes = _values("train size", train_size)
-    pairs = _lr_and_batch(lr, batch, temperature)
-    others: list[list[Any]] = [
-        sizes,
-        pairs,
-        _values("margin", margin),
-        _values("momentum", momentum),
-        _values("weight decay", weight_decay),
-        _values("depth", depth),
-        _values("width", width),
-        list(range(seeds)) if isinstance(seeds, int) else _values("seeds", seeds),
-    ]
-    count = len(problems) * math.prod(map(len, others))
+    pairs = _lr_and_batch(given.pop("lr"), given.pop("batch"), temperature)
+    axes = {
+        name: _values(BY_NAME[name].words, given.pop(name))
+        for name in list(given)
+        if BY_NAME[name].grid == "values"
+    }
+    sizes = axes.pop("train_size")
+    count = len(problems) * len(sizes) * len(pairs) * math.prod(map(len, axes.values()))
     if count > _LARGEST:
         raise InputError(f"the grid holds {count} trainings; it may hold {_LARGEST}")
-    if count == 0:
-        raise InputError(f"seeds = {seeds}: must be an integer of at least 1, or a list")
 
     # A batch that was asked for by name and fits no train size at all is a mistake, not a corner.
     forgiving = len(sizes) > 1 or batch is None
     trainings = []
-    for task, values in product(problems, product(*others)):
-        size, pair, kappa, mu, decay, layers, neurons, seed = values
-        eta, points = pair
+    for task, size, (eta, points), *rest in product(problems, sizes, pairs, *axes.values()):
         if forgiving and not 1 <= points <= size:
             continue
         if points != int(points):
@@ -130,30 +129,8 @@ def grid(
                 f"lr = {eta:g} and temperature = {eta / points:g}: batch = lr / temperature "
                 f"would be {points:g}; it must be a whole number"
             )
-        trainings.append(
-            Training(
-                problem=task,
-                train_size=_whole(size),
-                lr=float(eta),
-                batch=int(points),
-                margin=float(kappa),
-                model=model,
-                loss=loss,
-                momentum=float(mu),
-                weight_decay=float(decay),
-                sampler=sampler,
-                seed=_whole(seed),
-                test_size=test_size,
-                max_steps=max_steps,
-                max_time=max_time,
-                max_samples=max_samples,
-                max_seconds=max_seconds,
-                depth=layers if layers is None else _whole(layers),
-                width=neurons if neurons is None else _whole(neurons),
-                activation=activation,
-                dynamics=dynamics,
-            )
-        )
+        cell = {name: _typed(name, value) for name, value in zip(axes, rest, strict=True)}
+        trainings.append(Training(task, _whole(size), float(eta), int(points), **cell, **given))
     for task, size in product(problems, {training.train_size for training in trainings}):
         task.check_sizes(size, test_size)
     if not trainings:
@@ -164,10 +141,18 @@ def grid(
     return Plan(tuple(trainings), count - len(trainings))
 
 
+def _seeds(seeds: Any) -> Sequence[int]:
+    """A number of seeds, or the seeds."""
+    if hasattr(seeds, "__iter__"):
+        return list(seeds)
+    require("seeds", seeds, lambda n: n >= 1 and n == n // 1, "an integer of at least 1, or a list")
+    return range(int(seeds))
+
+
 def _problems(problem: Problem | Sequence[Problem] | None, dim: Any, chi: Any) -> list[Problem]:
     if problem is None:
-        dims = _values("dim", 128 if dim is None else dim)
-        chis = _values("chi", 1.0 if chi is None else chi)
+        dims = _values("dim", BY_NAME["dim"].default if dim is None else dim)
+        chis = _values("chi", BY_NAME["chi"].default if chi is None else chi)
         return [TeacherTask(_whole(d), float(c)) for d, c in product(dims, chis)]
     if dim is not None or chi is not None:
         raise InputError("dim and chi: give them or a problem, not both")
@@ -207,6 +192,13 @@ def _nearly_whole(value: float) -> float:
 def _whole(value: Any) -> int:
     """As an integer if it is one; if not, the record it goes into says what is wrong with it."""
     return int(value) if float(value).is_integer() else value
+
+
+def _typed(name: str, value: Any) -> Any:
+    """As the type of the parameter; what is not given stays so."""
+    if value is None:
+        return None
+    return _whole(value) if BY_NAME[name].type is int else float(value)
 
 
 def _values(name: str, given: Any) -> list[Any]:

@@ -1,4 +1,4 @@
-"""Runs as columns: one array a name, one entry a run."""
+"""Runs as columns: one array per name, one entry per run."""
 
 from __future__ import annotations
 
@@ -9,44 +9,41 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sgdphase._parameters import PARAMETERS, Parameter
+from sgdphase._records import Training
 from sgdphase._sweep.run import Run
 
 Table = Mapping[str, NDArray[Any]]
 
-# Parameters that may be swept, in the order in which they are shown; those of a problem come
-# after its name. `temperature` follows from `lr` and `batch`.
-PARAMETERS = (
-    "model", "depth", "width", "activation", "problem", "train_size", "lr", "batch", "temperature",
-    "margin", "loss", "momentum", "weight_decay", "sampler", "dynamics", "seed", "test_size",
-    "epochs", "optimizer", "schedule", "warmup", "beta1", "beta2",
-    "max_steps", "max_time", "max_samples", "max_seconds",
-)  # fmt: skip
-_BUDGETS = ("max_steps", "max_time", "max_samples", "max_seconds")
-# What only networks have: no column of a table of perceptrons.
-_OPTIONAL = ("depth", "width", "activation", "dynamics", "max_samples", "max_seconds")
-# What only a user's training of epochs has.
-_EPOCHS = ("epochs", "optimizer", "schedule", "warmup", "beta1", "beta2")
 RESULTS = ("status", "steps", "time", "seconds")
 
 
 def flat(run: Run) -> dict[str, Any]:
-    """The parameters of a run without nesting; a budget that is not given is inf."""
+    """The parameters of a run without nesting, in the order of the table of parameters.
+
+    Those that the model does not have are left out. A budget that is not given is inf.
+    """
     plain = run.training.as_dict()
     problem = plain.pop("problem")
     values: dict[str, Any] = {}
-    for name in PARAMETERS:
+    for parameter in PARAMETERS:
+        name = parameter.name
         if name == "problem":
             values["problem"] = problem.pop("kind")
             values.update(problem)
         elif name == "temperature":
             values[name] = run.training.temperature
-        elif name in _EPOCHS and run.training.epochs is None:
-            continue
-        elif name in plain or name not in _OPTIONAL or run.training.width is not None:
+        elif parameter.of == "training" and (name in plain or _applies(parameter, run.training)):
             value = getattr(run.training, name)
-            if value is not None or name in _BUDGETS:
+            if value is not None or parameter.budget:
                 values[name] = math.inf if value is None else value
     return values
+
+
+def _applies(parameter: Parameter, training: Training) -> bool:
+    if parameter.of_epochs:
+        return training.epochs is not None
+    return parameter.models is None or training.model in parameter.models
 
 
 def table_of(runs: Sequence[Run]) -> dict[str, NDArray[Any]]:

@@ -9,18 +9,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from sgdphase._parameters import MODELS
 from sgdphase._records import Outcome, Training
 from sgdphase.errors import InputError
 
-# A model, and the module that holds its `train` and its `expected_seconds`. Modules are imported
-# where they are needed, so that a sweep of perceptrons never loads what networks need.
-TRAINERS = {
-    "perceptron": "sgdphase.perceptron",
-    "fc": "sgdphase.networks",
-    "mobilenet": "sgdphase.networks",
-    "own": "sgdphase.own.trainer",
-    "function": "sgdphase.own.function",
-}
+# Modules are imported where they are needed, so that a sweep of perceptrons never loads what
+# networks need.
+TRAINERS = {model.name: model.trainer for model in MODELS.values()}
 
 # What a training is taken to cost when its module does not say.
 _UNKNOWN_SECONDS = 1.0
@@ -82,7 +77,7 @@ def train(training: Training, *, trajectory: bool = False) -> Outcome:
 
     >>> from sgdphase.problems import TeacherTask
     >>> outcome = train(Training(TeacherTask(dim=16), train_size=64, lr=1.0, batch=4, seed=1))
-    >>> outcome.status, outcome.unfitted, outcome.w1 > outcome.w_perp
+    >>> outcome.status, outcome["unfitted"], outcome["w1"] > outcome["w_perp"]
     ('fitted', 0.0, True)
     """
     return trainer_of(training.model).train(training, trajectory=trajectory)

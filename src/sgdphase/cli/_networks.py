@@ -1,67 +1,28 @@
-"""Options that the commands on networks share."""
+"""The data and the device of networks, as the command line names them."""
 
 from __future__ import annotations
 
 import importlib
 import os
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from sgdphase._records import ACTIVATIONS, DYNAMICS, LOSSES, SAMPLERS
-from sgdphase.cli._options import integer_option, number_option
+from sgdphase.cli._options import DataDir as DataDir
+from sgdphase.cli._options import Device as Device
 from sgdphase.errors import InputError
-from sgdphase.problems import Arrays, CifarAnimals, MnistParity, Problem, TeacherTask
-from sgdphase.problems._files import use_data_dir
 
-Data = Annotated[
-    str,
-    typer.Option(
-        "--data",
-        metavar="NAME|FILE",
-        help="mnist-parity, cifar-animals, teacher, or an .npz file with x and y.",
-    ),
-]
-DataDir = Annotated[
-    Path | None,
-    typer.Option("--data-dir", help="Folder with the images; else SGDPHASE_DATA, else the cache."),
-]
-Device = Annotated[
-    str | None, typer.Option("--device", help="Where torch computes: cpu, cuda, mps, ...")
-]
-Activation = Annotated[
-    str,
-    typer.Option("--activation", help=f"{', '.join(ACTIVATIONS)}."),
-]
-Loss = Annotated[str, typer.Option("--loss", help=f"One of {', '.join(LOSSES)}.")]
-Sampler = Annotated[
-    str,
-    typer.Option("--sampler", help=f"{' or '.join(SAMPLERS)}: drawn anew each step, or shuffled."),
-]
-Dynamics = Annotated[
-    str,
-    typer.Option(
-        "--dynamics",
-        help=f"{', '.join(DYNAMICS)}: SGD, SGD on unfitted points, GD with Gaussian batch noise.",
-    ),
-]
-TestSize = Annotated[int, integer_option("--test-size", "Test points.")]
-MaxSteps = Annotated[int | None, integer_option("--max-steps", "Stop after N steps.")]
-MaxTime = Annotated[float | None, number_option("--max-time", "Stop at this time (lr x steps).")]
-MaxSamples = Annotated[
-    int | None, integer_option("--max-samples", "Stop after N points (batch x steps).")
-]
-MaxSeconds = Annotated[
-    float | None, number_option("--max-seconds", "Stop after this time of the clock.")
-]
+if TYPE_CHECKING:
+    from sgdphase.problems import Problem
 
 
 def problem_of(data: str, dim: Any = None, chi: Any = None) -> Problem:
-    """The problem that `--data` names."""
+    """The problem that `--data` names; what is not given of the teacher task has its default."""
+    from sgdphase.problems import Arrays, CifarAnimals, MnistParity, TeacherTask
+
+    task = {name: value for name, value in (("dim", dim), ("chi", chi)) if value is not None}
     if data == TeacherTask.kind:
-        return TeacherTask(128 if dim is None else dim, 1.0 if chi is None else chi)
-    if dim is not None or chi is not None:
+        return TeacherTask(**task)
+    if task:
         raise InputError(f"dim and chi: are of the teacher task, and data = '{data}'")
     if data.endswith(".npz"):
         return Arrays(str(Path(data).resolve()))
@@ -75,6 +36,8 @@ def problem_of(data: str, dim: Any = None, chi: Any = None) -> Problem:
 def set_up(data_dir: Path | None, device: str | None = None, dask: str | None = None) -> None:
     """Where data are and where to compute, for this process and the workers it starts."""
     if data_dir is not None:
+        from sgdphase.problems._files import use_data_dir
+
         use_data_dir(data_dir)
     if device is None:
         return

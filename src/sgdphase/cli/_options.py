@@ -1,12 +1,40 @@
-"""Options that several subcommands share."""
+"""Options that several subcommands share, and those made from the table of parameters."""
 
 from __future__ import annotations
 
-from typing import Any
+import inspect
+from collections.abc import Callable, Collection
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
-from sgdphase.cli._values import integer, number, numbers
+from sgdphase._parameters import BY_NAME, PARAMETERS, Model, Parameter
+from sgdphase.cli._values import integer, integers, number, numbers, shown
+from sgdphase.errors import listed
+
+JSON = typer.Option("--json", help="Print one JSON document instead of text.")
+StoreFile = Annotated[Path, typer.Argument(help="The store, such as runs.sqlite.")]
+DataDir = Annotated[
+    Path | None,
+    typer.Option(
+        "--data-dir", help="Folder with the images; by default SGDPHASE_DATA, else the cache."
+    ),
+]
+Device = Annotated[
+    str | None, typer.Option("--device", help="Where torch computes: cpu, cuda, mps, ...")
+]
+WorkerCount = Annotated[
+    int | None,
+    typer.Option(help="Processes; by default one per core, 0 for none.", show_default=False),
+]
+Dask = Annotated[
+    str | None, typer.Option(metavar="ADDRESS", help="Run on the Dask cluster at ADDRESS.")
+]
+
+# Two of them are given to a sweep, and the third follows.
+_PLANE = ("lr", "batch", "temperature")
+_SEVERAL = {int: integers, float: numbers}
 
 
 def number_option(flag: str, text: str) -> Any:
@@ -24,4 +52,95 @@ def numbers_option(flag: str, text: str) -> Any:
     return typer.Option(flag, parser=numbers, metavar="NUMBERS", help=text)
 
 
-JSON = typer.Option("--json", help="Print JSON instead of a table.")
+def parameter_option(
+    name: str, text: str = "", *, choices: Collection[str] = (), default: str = ""
+) -> Any:
+    """The option of a parameter in the table, with one value.
+
+    `text` is its help, if the table's does not do; `choices` are its values, if they are fewer;
+    `default` says what happens where it is not given.
+    """
+    parameter = BY_NAME[name]
+    flag = f"--{(parameter.argument or name).replace('_', '-')}"
+    text = text or parameter.help
+    if parameter.choices:
+        text = f"{text}: {listed(choices or parameter.choices)}."
+    if default:
+        text = f"{text.rstrip('.')}; by default {default}."
+    if parameter.type is str:
+        return typer.Option(flag, metavar="NAME", help=text)
+    return (integer_option if parameter.type is int else number_option)(flag, text)
+
+
+def model_command(
+    run: Callable[..., None], model: Model, text: str, *, grid: bool, without: Collection[str] = ()
+) -> Callable[..., None]:
+    """A command for a model: `run(model, given, **others)`.
+
+    Its options are the parameters of the model, from the table, which come as `given`; with `grid`
+    they take several values. The keyword arguments of `run` are its other options, except for
+    those `without`.
+    """
+    others = [
+        option
+        for option in inspect.signature(run, eval_str=True).parameters.values()
+        if option.kind is option.KEYWORD_ONLY and option.name not in without
+    ]
+    ours = [_option(model, each, grid) for each in PARAMETERS if _is_option(model, each, grid)]
+
+    def command(**values: Any) -> None:
+        given = {option.name: values.pop(option.name) for option in ours}
+        run(model, given, **values)
+
+    required = [option for option in others if option.default is option.empty]
+    optional = [option for option in others if option.default is not option.empty]
+    command.__signature__ = inspect.Signature([*required, *ours, *optional])  # type: ignore[attr-defined]
+    command.__doc__ = text
+    return command
+
+
+def _is_option(model: Model, parameter: Parameter, grid: bool) -> bool:
+    if parameter.name == "problem":
+        return bool(model.data)
+    if parameter.of == "derived":
+        return grid
+    alone = parameter.choices and len(model.choices_of(parameter)) == 1
+    return parameter.grid is not None and model.has(parameter) and not alone
+
+
+def _option(model: Model, parameter: Parameter, grid: bool) -> inspect.Parameter:
+    """An option as an argument, with the type that it has in the record."""
+    kind: Any
+    name, default, kind = parameter.name, model.default(parameter), parameter.type
+    text = model.help.get(name, parameter.help)
+    if name == "problem":
+        teacher = "" if model.images else " teacher,"
+        option = typer.Option(
+            "--data",
+            metavar="NAME|FILE",
+            help=f"mnist-parity, cifar-animals,{teacher} or an .npz file with x and y.",
+        )
+        return _argument("data", Annotated[str, option], model.data)
+    if name == "seed":  # how many of them
+        return _argument("seeds", Annotated[int, parameter_option(name)], 1)
+    if model.data and parameter.of == "problem":
+        text = f"With --data teacher: {text[0].lower()}{text[1:-1]}; {default:g} if not given."
+        default = None
+    if kind is str:
+        option = parameter_option(name, choices=model.choices_of(parameter))
+        return _argument(name, Annotated[str, option], default)
+    if grid and name in _PLANE:
+        default = None
+    default = None if default is None else shown(default)
+    if grid and parameter.grid == "values":
+        flag = f"--{name.replace('_', '-')}"
+        option = typer.Option(flag, parser=_SEVERAL[kind], metavar="RANGE", help=text)
+        return _argument(name, Annotated[Any, option], default)
+    kind = kind if default is not None else kind | None
+    return _argument(name, Annotated[kind, parameter_option(name, text)], default)
+
+
+def _argument(name: str, annotation: Any, default: Any) -> inspect.Parameter:
+    return inspect.Parameter(
+        name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=default
+    )

@@ -8,6 +8,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+from sgdphase._parameters import MODELS
 from sgdphase._records import Outcome, Training
 from sgdphase.cli._output import print_table
 from sgdphase.problems import TeacherTask
@@ -29,7 +30,7 @@ def report(trainings: list[Training], outcomes: list[Outcome]) -> dict[str, Any]
 
 
 def print_outcomes(trainings: list[Training], outcomes: list[Outcome]) -> None:
-    """One row a number; one column a seed while they fit beside mean and standard error."""
+    """One row per number; one column per seed while they fit beside mean and standard error."""
     mean, sem = _statistics(outcomes)
     shown = outcomes if len(outcomes) <= _COLUMNS else []
     rows: list[list[Any]] = [["status", *(outcome.status for outcome in shown)]] if shown else []
@@ -92,9 +93,11 @@ def _setting(training: Training) -> str:
     """The training in a line."""
     task = training.problem
     where = f"d={task.dim} chi={task.chi:g} " if isinstance(task, TeacherTask) else f"{task.kind} "
-    shape = {"fc": f" {training.depth}x{training.width}", "mobilenet": f" width {training.width}"}
+    model = MODELS.get(training.model)
+    shape = {name: getattr(training, name) for name in (model.shape if model else ())}
+    sizes = "".join(f" {name} {value}" for name, value in shape.items() if name != "activation")
     return (
-        f"{training.model}{shape.get(training.model, '')} P={training.train_size} {where}"
+        f"{training.model}{sizes} P={training.train_size} {where}"
         f"margin={training.margin:g} lr={training.lr:g} batch={training.batch} "
         f"T={training.temperature:g}"
     )

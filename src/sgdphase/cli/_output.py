@@ -5,9 +5,17 @@ from __future__ import annotations
 import json
 import math
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, is_dataclass
 from typing import Any
+
+
+def answer(value: Any, as_json: bool, text: Callable[[], object] = lambda: None) -> None:
+    """The answer of a command: one JSON document with `--json`, otherwise what `text` prints."""
+    if as_json:
+        print_json(value)
+    else:
+        text()
 
 
 def print_json(value: Any) -> None:
@@ -16,14 +24,14 @@ def print_json(value: Any) -> None:
 
 
 def plain(value: Any) -> Any:
-    """Records, arrays and numpy numbers as what JSON knows."""
+    """Records, arrays and numpy numbers as what JSON has."""
     if is_dataclass(value) and not isinstance(value, type):
         return plain(asdict(value))
     if isinstance(value, dict):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [plain(item) for item in value]
-    if hasattr(value, "tolist"):
+    if hasattr(value, "tolist"):  # of numpy, which this module need not load
         return plain(value.tolist())
     if isinstance(value, float) and not math.isfinite(value):
         return None

@@ -7,13 +7,10 @@ from typing import Annotated, Any
 
 import typer
 
+from sgdphase.cli._networks import set_up
 from sgdphase.cli._options import JSON
-from sgdphase.cli._output import print_json, print_table
+from sgdphase.cli._output import answer, print_table
 from sgdphase.errors import InputError
-from sgdphase.problems import CifarAnimals, MnistParity
-from sgdphase.problems._files import find, places, use_data_dir
-
-_PROBLEMS = {problem.kind: problem for problem in (MnistParity(), CifarAnimals())}
 
 _DATA_DIR = typer.Option(
     metavar="DIR", help="Folder in which to look first, instead of SGDPHASE_DATA."
@@ -31,16 +28,15 @@ def register(app: typer.Typer) -> None:
 def data(
     context: typer.Context,
     data_dir: Annotated[Path | None, _DATA_DIR] = None,
-    as_json: Annotated[bool, JSON] = False,
+    json: Annotated[bool, JSON] = False,
 ) -> None:
     """List the files of the image problems: which are found, where, and whether they are sound.
 
     Example: sgdphase data
     """
-    if data_dir is not None:
-        use_data_dir(data_dir)
+    set_up(data_dir)
     if context.invoked_subcommand is None:
-        _report(list(_PROBLEMS), as_json)
+        _report(list(_problems().values()), json)
 
 
 def fetch(
@@ -48,37 +44,41 @@ def fetch(
         list[str] | None, typer.Argument(metavar="NAME", help="Problems; by default all.")
     ] = None,
     data_dir: Annotated[Path | None, _DATA_DIR] = None,
-    as_json: Annotated[bool, JSON] = False,
+    json: Annotated[bool, JSON] = False,
 ) -> None:
     """Download the files that are missing into the cache, and list them all.
 
     Example: sgdphase data fetch mnist-parity
     """
-    chosen = names or list(_PROBLEMS)
-    for name in chosen:
-        if name not in _PROBLEMS:
-            raise InputError(f"'{name}' has no files: must be one of {', '.join(_PROBLEMS)}")
-    if data_dir is not None:
-        use_data_dir(data_dir)
-    for name in chosen:
-        _PROBLEMS[name].prepare()
-    _report(chosen, as_json)
+    problems = _problems()
+    for name in names or ():
+        if name not in problems:
+            raise InputError(f"'{name}' has no files: must be one of {', '.join(problems)}")
+    set_up(data_dir)
+    chosen = [problems[name] for name in names or problems]
+    for problem in chosen:
+        problem.prepare()
+    _report(chosen, json)
 
 
-def _report(kinds: list[str], as_json: bool) -> None:
-    reports = [_state(_PROBLEMS[kind]) for kind in kinds]
-    if as_json:
-        print_json(reports)
-        return
-    print_table(
-        ("problem", "images", "files", "where"),
-        [(each["kind"], each["images"], each["state"], _where(each)) for each in reports],
-        words=("files", "where"),
-    )
+def _problems() -> dict[str, Any]:
+    """The problems whose data are files, by name."""
+    from sgdphase.problems import CifarAnimals, MnistParity
+
+    return {problem.kind: problem for problem in (MnistParity(), CifarAnimals())}
 
 
-def _state(problem: MnistParity | CifarAnimals) -> dict[str, Any]:
+def _report(problems: list[Any], json: bool) -> None:
+    reports = [_state(problem) for problem in problems]
+    rows = [(each["kind"], each["images"], each["state"], _where(each)) for each in reports]
+    columns = ("problem", "images", "files", "where")
+    answer(reports, json, lambda: print_table(columns, rows, words=("files", "where")))
+
+
+def _state(problem: Any) -> dict[str, Any]:
     """What there is of a problem's files: sound when each is there with its checksum."""
+    from sgdphase.problems._files import find, places
+
     found = find(problem.files)
     missing = [each for each in found if each.path is None]
     unsound = [each for each in found if each.path is not None and not each.sound]

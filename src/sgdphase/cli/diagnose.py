@@ -5,19 +5,20 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sgdphase import _diagnose, _report, _sweep
-from sgdphase._records import EPOCH_LOSSES, OPTIMIZERS, SCHEDULES
-from sgdphase._sweep.progress import duration
-from sgdphase.cli._networks import Device, set_up
-from sgdphase.cli._options import integer_option, number_option
-from sgdphase.cli._output import print_json
+from sgdphase._parameters import EPOCH_LOSSES
+from sgdphase.cli._networks import set_up
+from sgdphase.cli._options import JSON, Dask, Device, WorkerCount, parameter_option
+from sgdphase.cli._output import answer
 from sgdphase.cli._stop import store_in_use
 from sgdphase.cli._values import integers, numbers
 from sgdphase.errors import InputError
+
+if TYPE_CHECKING:
+    from sgdphase._sweep import Workers
 
 
 def diagnose(
@@ -27,27 +28,17 @@ def diagnose(
             help="Python file with model() and data(), or with train(lr, batch, epochs, seed)."
         ),
     ],
-    lr: Annotated[Any, number_option("--lr", "Your learning rate.")],
-    batch: Annotated[Any, integer_option("--batch", "Your batch.")],
-    epochs: Annotated[
-        Any,
-        integer_option("--epochs", "Your number of epochs."),
-    ] = None,
+    lr: Annotated[Any, parameter_option("lr", "Your learning rate.")],
+    batch: Annotated[Any, parameter_option("batch", "Your batch.")],
+    epochs: Annotated[Any, parameter_option("epochs", "Your number of epochs.")] = None,
     loss: Annotated[
         str | None,
-        typer.Option(
-            help=f"{', '.join(EPOCH_LOSSES)}; by default what fits the labels.",
-            show_default=False,
-        ),
+        parameter_option("loss", choices=EPOCH_LOSSES, default="what fits the labels"),
     ] = None,
-    optimizer: Annotated[
-        str | None,
-        typer.Option(
-            help=f"{' or '.join(OPTIMIZERS)}; by default sgd.",
-            show_default=False,
-        ),
+    optimizer: Annotated[str | None, parameter_option("optimizer", default="sgd")] = None,
+    momentum: Annotated[
+        Any, parameter_option("momentum", "Momentum of sgd, from 0 to below 1.", default="0")
     ] = None,
-    momentum: Annotated[Any, number_option("--momentum", "Momentum of sgd; by default 0.")] = None,
     betas: Annotated[
         Any,
         typer.Option(
@@ -57,20 +48,10 @@ def diagnose(
         ),
     ] = None,
     weight_decay: Annotated[
-        Any,
-        number_option("--weight-decay", "Weight decay; by default 0."),
+        Any, parameter_option("weight_decay", "Weight decay.", default="0")
     ] = None,
-    schedule: Annotated[
-        str | None,
-        typer.Option(
-            help=f"Of the learning rate: {', '.join(SCHEDULES)}; by default constant.",
-            show_default=False,
-        ),
-    ] = None,
-    warmup: Annotated[
-        Any,
-        number_option("--warmup", "Warm-up, a fraction of the training as 0.1."),
-    ] = None,
+    schedule: Annotated[str | None, parameter_option("schedule", default="constant")] = None,
+    warmup: Annotated[Any, parameter_option("warmup", default="0")] = None,
     metric: Annotated[
         str | None,
         typer.Option(
@@ -106,16 +87,18 @@ def diagnose(
     ] = None,
     margin: Annotated[
         Any,
-        number_option(
-            "--margin",
-            "Until fitted: margin of the loss; by default 2^-10, cross-entropy 1.",
+        parameter_option(
+            "margin",
+            "Until fitted: margin of the loss.",
+            default="2^-10, with cross-entropy 1",
         ),
     ] = None,
     sampler: Annotated[
         str | None,
-        typer.Option(
-            help="Until fitted: fresh (drawn anew at every step) or epoch (shuffled).",
-            show_default=False,
+        parameter_option(
+            "sampler",
+            "Until fitted: batches drawn anew at each step, or from shuffled epochs",
+            default="fresh",
         ),
     ] = None,
     train_sizes: Annotated[
@@ -133,23 +116,11 @@ def diagnose(
     ] = "10m",
     seeds: Annotated[
         Any,
-        integer_option(
-            "--seeds",
-            "Seeds of each setting; by default 5, fewer if the budget is short.",
-        ),
+        parameter_option("seed", "Seeds per setting.", default="5, fewer if the budget is short"),
     ] = None,
     device: Device = None,
-    workers: Annotated[
-        int | None,
-        typer.Option(
-            help="Processes; by default one per core, 0 for none.",
-            show_default=False,
-        ),
-    ] = None,
-    dask: Annotated[
-        str | None,
-        typer.Option(metavar="ADDRESS", help="Run on the Dask cluster at ADDRESS."),
-    ] = None,
+    workers: WorkerCount = None,
+    dask: Dask = None,
     store: Annotated[
         Path | None,
         typer.Option(
@@ -164,7 +135,7 @@ def diagnose(
             help="Write diagnosis.html and its pictures into DIR.",
         ),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    json: Annotated[bool, JSON] = False,
 ) -> None:
     """Which learning rate goes with a larger batch, and from which batch on is there none?
 
@@ -175,12 +146,17 @@ def diagnose(
 
     Example: sgdphase diagnose my_training.py --lr 0.05 --batch 32 --epochs 40 --out report
     """
+    from sgdphase._diagnose import diagnose as run_diagnosis
+    from sgdphase._diagnose import diagnose_until_fitted
+    from sgdphase._report import diagnosis_page, make_folder
+    from sgdphase._sweep.progress import duration
+
     set_up(None, device, dask)
     # Code of the user's may move the working directory.
     place = Path(store or f"{file.stem}.sqlite").absolute()
     folder = None if out is None else out.absolute()
     if folder is not None:
-        _report.make_folder(folder)
+        make_folder(folder)
     if betas is not None and len(betas) != 2:
         raise InputError(f"betas = {betas}: must be two numbers, as 0.9,0.999")
     common = {
@@ -193,24 +169,21 @@ def diagnose(
     }  # fmt: skip
     of_fitted = {"margin": margin, "sampler": sampler, "train_sizes": train_sizes}
     with store_in_use(place):
-        found: Any
+        diagnosis: Any
         if _asks_until_fitted(epochs, until):
             _refuse(of_epochs, "is for trainings of --epochs")
-            found = _diagnose.diagnose_until_fitted(file, **common, **of_fitted, seeds=seeds or 3)
+            diagnosis = diagnose_until_fitted(file, **common, **of_fitted, seeds=seeds or 3)
         else:
             size = of_fitted.pop("train_sizes")
             _refuse(of_fitted, "is for trainings --until fitted")
             train_size = None if size is None else max(size)
-            found = _diagnose.diagnose(
+            diagnosis = run_diagnosis(
                 file, **common, **of_epochs, epochs=epochs, seeds=seeds, train_size=train_size
             )
-        if as_json:
-            print_json(found.as_dict())
-        else:
-            print(found)
-            print(f"{found.trainings} trainings, {duration(found.seconds)}.")
+        spent = f"{diagnosis.trainings} trainings, {duration(diagnosis.seconds)}."
+        answer(diagnosis.as_dict(), json, lambda: print(f"{diagnosis}\n{spent}"))
         if folder is not None:
-            print(f"report: {_report.diagnosis_page(found, folder)}", file=sys.stderr)
+            print(f"report: {diagnosis_page(diagnosis, folder)}", file=sys.stderr)
 
 
 def _asks_until_fitted(epochs: int | None, until: str | None) -> bool:
@@ -232,12 +205,14 @@ def _refuse(options: dict[str, Any], why: str) -> None:
             raise InputError(f"--{name.replace('_', '-')}: {why}")
 
 
-def _cluster(address: str | None, workers: int | None) -> int | Callable[[], _sweep.Workers] | None:
+def _cluster(address: str | None, workers: int | None) -> int | Callable[[], Workers] | None:
     if address is None:
         return workers
     if workers is not None:
         raise InputError("workers and dask: give one of them")
-    return lambda: _sweep.DaskWorkers(address)
+    from sgdphase._sweep import DaskWorkers
+
+    return lambda: DaskWorkers(address)
 
 
 def register(app: typer.Typer) -> None:

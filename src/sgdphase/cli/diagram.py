@@ -7,21 +7,13 @@ from typing import Annotated
 
 import typer
 
-from sgdphase.cli._choosers import (
-    Chi,
-    Dim,
-    Factor,
-    Margin,
-    Observable,
-    TrainSize,
-    Where,
-    chosen,
-)
-from sgdphase.cli._output import print_json
+from sgdphase.cli._choosers import Chi, Dim, Factor, Margin, Observable, TrainSize, Where, chosen
+from sgdphase.cli._options import JSON, StoreFile
+from sgdphase.cli._output import answer
 
 
 def diagram(
-    store: Annotated[Path, typer.Argument(help="The store, such as runs.sqlite.")],
+    store: StoreFile,
     observable: Observable = "alignment",
     train_size: TrainSize = None,
     dim: Dim = None,
@@ -29,7 +21,7 @@ def diagram(
     margin: Margin = None,
     where: Where = None,
     factor: Factor = 2.0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    json: Annotated[bool, JSON] = False,
     out: Annotated[
         Path | None, typer.Option(help="Draw it to this file (.png, .pdf or .svg).")
     ] = None,
@@ -41,25 +33,26 @@ def diagram(
 
     Example: sgdphase diagram runs.sqlite --train-size 2^13 --chi 1 --out diagram.png
     """
+    from rich.console import Console
+
     from sgdphase._sweep import Store
     from sgdphase.diagram import TerminalMap, draw, phase_diagram, plane_from_table
 
     named = {"train_size": train_size, "dim": dim, "chi": chi, "margin": margin}
-    fixed = chosen(where, named)
-    plane = plane_from_table(Store(store).table(), observable, **fixed)
-    found = phase_diagram(plane, factor=factor)
+    plane = plane_from_table(Store(store).table(), observable, **chosen(where, named))
+    phases = phase_diagram(plane, factor=factor)
     if out is not None:
-        draw(found, out)
-    if as_json:
-        print_json(found.as_dict())
-    elif out is None:
-        from rich.console import Console
+        draw(phases, out)
 
-        Console(highlight=False).print(TerminalMap(found))
-    else:
+    def text() -> None:
+        if out is None:
+            Console(highlight=False).print(TerminalMap(phases))
+            return
         typer.echo(f"wrote {out}", err=True)
-        for note in found.notes:
+        for note in phases.notes:
             typer.echo(f"note: {note}", err=True)
+
+    answer(phases.as_dict(), json, text)
 
 
 def register(app: typer.Typer) -> None:

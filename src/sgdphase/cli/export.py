@@ -7,11 +7,11 @@ from typing import Annotated
 
 import typer
 
-from sgdphase import _sweep
+from sgdphase.cli._options import StoreFile
 
 
 def export(
-    store: Annotated[Path, typer.Argument(help="The store, such as runs.sqlite.")],
+    store: StoreFile,
     out: Annotated[Path, typer.Argument(help="A file that ends in .csv, .parquet or .nc.")],
     model: Annotated[str | None, typer.Option(help="Only the runs of this model.")] = None,
     trajectories: Annotated[bool, typer.Option(help="Write trajectories too.")] = False,
@@ -20,7 +20,10 @@ def export(
 
     Example: sgdphase export runs.sqlite runs.nc --trajectories
     """
-    for path in _sweep.export(store, out, model=model, trajectories=trajectories):
+    from sgdphase._sweep import Store
+    from sgdphase._sweep.exports import export as write
+
+    for path in write(Store(store), out, model=model, trajectories=trajectories):
         typer.echo(f"wrote {path}", err=True)
 
 

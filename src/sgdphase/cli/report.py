@@ -7,21 +7,12 @@ from typing import Annotated
 
 import typer
 
-from sgdphase import _report
-from sgdphase.cli._choosers import (
-    Chi,
-    Dim,
-    Factor,
-    Margin,
-    Observable,
-    TrainSize,
-    Where,
-    chosen,
-)
+from sgdphase.cli._choosers import Chi, Dim, Factor, Margin, Observable, TrainSize, Where, chosen
+from sgdphase.cli._options import StoreFile
 
 
 def report(
-    store: Annotated[Path, typer.Argument(help="The store, such as runs.sqlite.")],
+    store: StoreFile,
     out: Annotated[Path, typer.Argument(help="The page to write, such as report.html.")],
     observable: Observable = "alignment",
     train_size: TrainSize = None,
@@ -38,9 +29,11 @@ def report(
 
     Example: sgdphase report runs.sqlite report.html --train-size 2^13
     """
+    from sgdphase._report import store_page
+
     named = {"train_size": train_size, "dim": dim, "chi": chi, "margin": margin}
     fixed = chosen(where, named)
-    _report.store_page(store, out, observable=observable, factor=factor, fixed=fixed)
+    store_page(store, out, observable=observable, factor=factor, fixed=fixed)
     typer.echo(f"wrote {out}", err=True)
 
 

@@ -3,47 +3,44 @@
 from __future__ import annotations
 
 from collections import Counter
-from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 import typer
 
-from sgdphase._sweep import Store, Table
-from sgdphase._sweep.run import STATUSES
-from sgdphase._sweep.table import RESULTS
-from sgdphase.cli._options import JSON
-from sgdphase.cli._output import print_json, print_table
+from sgdphase.cli._options import JSON, StoreFile
+from sgdphase.cli._output import answer, print_table
 
-# Said with the number of runs; or hardly ever other than one way.
+if TYPE_CHECKING:
+    from sgdphase._sweep import Table
+
+# Left out of a group's parameters: what its title says, and what hardly ever varies.
 _IN_TITLE, _USUAL = ("model", "problem"), ("loss", "sampler", "dynamics")
 
 
-def runs(
-    store: Annotated[Path, typer.Argument(help="The store, such as runs.sqlite.")],
-    as_json: Annotated[bool, JSON] = False,
-) -> None:
+def runs(store: StoreFile, json: Annotated[bool, JSON] = False) -> None:
     """List what is inside a store: models, ranges of each parameter, counts by status.
 
     Example: sgdphase runs runs.sqlite
     """
+    from sgdphase._sweep import Store
+
     opened = Store(store)
-    table = opened.table()
-    groups = _groups(table)
+    groups = _groups(opened.table())
     outdated = opened.outdated()
-    if as_json:
-        print_json({"store": str(store), "groups": groups, "outdated": outdated})
-        return
-    if not groups:
-        print(f"{store}: no runs")
-    for group in groups:
-        counts = ", ".join(f"{status} {count}" for status, count in group["statuses"].items())
-        title = f"{group['model']} on {group['problem']}: {group['runs']} runs ({counts})"
-        spans = group["parameters"].items()
-        rows = [(name, span["low"], span["high"], span["values"]) for name, span in spans]
-        print_table(("parameter", "from", "to", "values"), rows, title)
-    if outdated:
-        print(f"and {outdated} runs of another engine version, which are not used")
+
+    def text() -> None:
+        if not groups:
+            print(f"{store}: no runs")
+        for group in groups:
+            counts = ", ".join(f"{status} {count}" for status, count in group["statuses"].items())
+            title = f"{group['model']} on {group['problem']}: {group['runs']} runs ({counts})"
+            spans = group["parameters"].items()
+            rows = [(name, span["low"], span["high"], span["values"]) for name, span in spans]
+            print_table(("parameter", "from", "to", "values"), rows, title)
+        if outdated:
+            print(f"and {outdated} runs of another engine version, which are not used")
+
+    answer({"store": str(store), "groups": groups, "outdated": outdated}, json, text)
 
 
 def register(app: typer.Typer) -> None:
@@ -52,6 +49,8 @@ def register(app: typer.Typer) -> None:
 
 def _groups(table: Table) -> list[dict[str, Any]]:
     """By model and problem: number of runs, counts by status, values of each parameter."""
+    from sgdphase._sweep.run import STATUSES
+
     if not table:
         return []
     groups = []
@@ -75,19 +74,23 @@ def _groups(table: Table) -> list[dict[str, Any]]:
 
 
 def _is_said(name: str, column: Any) -> bool:
-    return name not in _IN_TITLE and (name not in _USUAL or len(np.unique(column)) > 1)
+    return name not in _IN_TITLE and (name not in _USUAL or bool((column != column[0]).any()))
 
 
 def _parameters(table: Table) -> list[str]:
     """Those of the training and those of its problem, which stand between them in the table."""
+    from sgdphase._sweep.table import RESULTS
+
     names = list(table)
-    return [name for name in names[: names.index(RESULTS[0])] if not np.all(_absent(table[name]))]
+    return [name for name in names[: names.index(RESULTS[0])] if not _absent(table[name]).all()]
 
 
 def _absent(column: Any) -> Any:
+    import numpy as np
+
     return ~np.isfinite(column) if column.dtype.kind == "f" else column == ""
 
 
 def _range(column: Any) -> dict[str, float | int]:
-    values = np.unique(column[~_absent(column)])
-    return {"low": values[0].item(), "high": values[-1].item(), "values": len(values)}
+    values = sorted(set(column[~_absent(column)].tolist()))
+    return {"low": values[0], "high": values[-1], "values": len(values)}

@@ -7,13 +7,17 @@ from typing import Annotated, Any
 
 import typer
 
-from sgdphase import theory
-from sgdphase.cli._options import JSON, integer_option, number_option, numbers_option
-from sgdphase.cli._output import plain, print_json, print_table
+from sgdphase.cli._options import (
+    JSON,
+    number_option,
+    numbers_option,
+    parameter_option,
+)
+from sgdphase.cli._output import answer, plain, print_table
 
-Chi = Annotated[float, number_option("--chi", "Depletion exponent, above -1.")]
-Dim = Annotated[int, integer_option("--dim", "Input dimension d.")]
-Margin = Annotated[float, number_option("--margin", "Margin kappa of the hinge loss.")]
+Chi = Annotated[float, parameter_option("chi")]
+Dim = Annotated[int, parameter_option("dim")]
+Margin = Annotated[float, parameter_option("margin")]
 
 
 def register(app: typer.Typer) -> None:
@@ -40,8 +44,10 @@ def averages_command(
 
     Example: sgdphase theory averages --chi 1 --lam 10 --r 0.1
     """
+    from sgdphase.theory import averages
+
     _print_record(
-        {name: float(value) for name, value in asdict(theory.averages(lam, r, chi)).items()}, json
+        {name: float(value) for name, value in asdict(averages(lam, r, chi)).items()}, json
     )
 
 
@@ -50,24 +56,30 @@ def constants_command(chi: Chi = 1.0, json: Annotated[bool, JSON] = False) -> No
 
     Example: sgdphase theory constants --chi 1
     """
-    _print_record(asdict(theory.constants(chi)), json)
+    from sgdphase.theory import constants
+
+    _print_record(asdict(constants(chi)), json)
 
 
 def online_command(
     time: Annotated[Any, numbers_option("--time", "Times: a list 1,10,100 or 2^0..2^20.")],
-    temperature: Annotated[float, number_option("--temperature", "T = lr / batch.")] = 1.0,
+    temperature: Annotated[float, parameter_option("temperature", "T = lr / batch.")] = 1.0,
     chi: Chi = 1.0,
     dim: Dim = 128,
     margin: Margin = 2**-7,
-    weight_decay: Annotated[float, number_option("--weight-decay", "Lambda.")] = 0.0,
+    weight_decay: Annotated[float, parameter_option("weight_decay", "Weight decay.")] = 0.0,
     json: Annotated[bool, JSON] = False,
 ) -> None:
     """The online dynamics from w = 0 (Eq. 3 without noise) at given times.
 
     Example: sgdphase theory online --chi 1 --dim 128 --margin 2^-7 --temperature 2 --time 1,1e3,1e6
     """
-    solution = theory.online(
-        time,
+    import numpy as np
+
+    from sgdphase.theory import online
+
+    solution = online(
+        np.array(time),
         chi=chi,
         dim=dim,
         margin=margin,
@@ -77,19 +89,16 @@ def online_command(
     names = ["time", "w1", "w_perp", "unfitted", "lam", "r"]
     columns = [getattr(solution, name).tolist() for name in names]
     rows = [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
-    if json:
-        print_json(rows)
-    else:
-        print_table(names, [list(row.values()) for row in rows])
+    answer(rows, json, lambda: print_table(names, [list(row.values()) for row in rows]))
 
 
 def scales_command(
-    train_size: Annotated[int, integer_option("--train-size", "Training points P.")] = 8192,
+    train_size: Annotated[int, parameter_option("train_size")] = 8192,
     dim: Dim = 128,
     chi: Chi = 1.0,
     margin: Margin = 2**-7,
-    lr: Annotated[float | None, number_option("--lr", "Learning rate (with --batch).")] = None,
-    batch: Annotated[int | None, integer_option("--batch", "Batch size (with --lr).")] = None,
+    lr: Annotated[float | None, parameter_option("lr", "Learning rate (with --batch).")] = None,
+    batch: Annotated[int | None, parameter_option("batch", "Batch size (with --lr).")] = None,
     json: Annotated[bool, JSON] = False,
 ) -> None:
     """Where the regimes meet, with the theory's prefactors and no fit.
@@ -98,14 +107,12 @@ def scales_command(
 
     Example: sgdphase theory scales --train-size 8192 --dim 128 --chi 1 --margin 2^-7
     """
-    record = theory.scales(
-        train_size=train_size, dim=dim, chi=chi, margin=margin, lr=lr, batch=batch
-    )
+    from sgdphase.theory import scales
+
+    record = scales(train_size=train_size, dim=dim, chi=chi, margin=margin, lr=lr, batch=batch)
     _print_record(asdict(record), json)
 
 
 def _print_record(record: dict[str, Any], json: bool) -> None:
-    if json:
-        print_json(record)
-    else:
-        print_table(["name", "value"], [[name, value] for name, value in plain(record).items()])
+    rows = [[name, value] for name, value in plain(record).items()]
+    answer(record, json, lambda: print_table(["name", "value"], rows))

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sgdphase._display import Columns, Shown, span
+from sgdphase._parameters import PARAMETERS
 from sgdphase._typing import FloatArray
 from sgdphase.errors import InputError
 
@@ -22,23 +23,8 @@ __all__ = ["EXPERIMENT", "FloatArray", "Plane", "choose", "plane_from_dataset", 
 
 
 # Parameters that make another experiment: runs that differ in one of them never share a plane.
-EXPERIMENT = (
-    "problem",
-    "digest",
-    "model",
-    "depth",
-    "width",
-    "activation",
-    "loss",
-    "sampler",
-    "dynamics",
-    "train_size",
-    "dim",
-    "chi",
-    "margin",
-    "momentum",
-    "weight_decay",
-)
+# `digest` is that of a user's data.
+EXPERIMENT = ("digest", *(parameter.name for parameter in PARAMETERS if parameter.experiment))
 AXES = ("lr", "batch", "seed")
 
 

@@ -26,10 +26,10 @@ def draw_trajectory(training: Training, outcomes: Sequence[Outcome], path: Path)
         ]:
             shown = np.where(along[name] > 0, along[name], np.nan)
             right.plot(along["time"], shown, color=color, label=text if number == 0 else None)
-        if np.isfinite(outcome.crossover_time):
+        if np.isfinite(outcome["crossover_time"]):
             for axes in (left, right):
                 axes.axvline(
-                    outcome.crossover_time,
+                    outcome["crossover_time"],
                     color=GREY,
                     linewidth=0.8,
                     label=r"$\hat t$" if number == 0 else None,

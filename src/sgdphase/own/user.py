@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from sgdphase._records import EPOCH_LOSSES, SAMPLERS, Training
+from sgdphase._parameters import EPOCH_LOSSES, SAMPLERS
+from sgdphase._records import Training
 from sgdphase.errors import InputError
 from sgdphase.own.code import UserCode, time_limit, user_code
 from sgdphase.own.problem import Own, own_file, own_functions

@@ -1,0 +1,136 @@
+"""The options of `train` and `sweep` come from the table of parameters."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import typer
+from typer.main import get_command
+from typer.testing import CliRunner
+
+from sgdphase import cli
+from sgdphase._parameters import BY_NAME, MODELS, PARAMETERS
+from sgdphase.cli._options import model_command
+
+COMMANDS = [(verb, model) for verb in ("train", "sweep") for model in MODELS.values() if model.what]
+IDS = [f"{verb} {model.name}" for verb, model in COMMANDS]
+OF_NETWORKS = {"depth", "width", "activation", "loss", "sampler", "dynamics", "max_seconds"}
+NUMBERS = {
+    "train_size", "lr", "batch", "margin", "momentum", "weight_decay", "seeds", "test_size",
+    "max_steps", "max_time", "max_samples",
+}  # fmt: skip
+HOW = {
+    "train": {"json", "trajectory"},
+    "sweep": {
+        "store", "trajectories", "workers", "dask", "retry", "fail_fast", "dry_run", "json",
+    },
+}  # fmt: skip
+EXPECTED = {
+    "perceptron": NUMBERS | {"dim", "chi"},
+    "fc": NUMBERS | OF_NETWORKS | {"data", "dim", "chi", "data_dir", "device"},
+    "mobilenet": NUMBERS | (OF_NETWORKS - {"depth"}) | {"data", "data_dir", "device"},
+}
+
+
+def received(model: Any, grid: bool, *words: str) -> dict[str, Any]:
+    """What a command made from the table is given for these words."""
+    given: dict[str, Any] = {}
+    app = typer.Typer()
+    app.command()(model_command(lambda _, values: given.update(values), model, "", grid=grid))
+    ended = CliRunner().invoke(app, [*words])
+    assert ended.exit_code == 0, ended.output
+    return given
+
+
+@pytest.mark.parametrize(("verb", "model"), COMMANDS, ids=IDS)
+def test_every_command_has_the_options_of_its_model(verb: str, model: Any) -> None:
+    expected = EXPECTED[model.name] | HOW[verb] | ({"temperature"} if verb == "sweep" else set())
+    expected |= {"plot"} if (verb, model.name) == ("train", "perceptron") else set()
+    command: Any = get_command(cli.build())
+    found = {option.name: option for option in command.commands[verb].commands[model.name].params}
+    assert found.keys() - {"help"} == expected
+    for name, option in found.items():
+        assert option.opts == [f"--{name.replace('_', '-')}"], name
+        assert option.help, name
+
+
+@pytest.mark.parametrize(("verb", "model"), COMMANDS, ids=IDS)
+def test_defaults_are_those_of_the_table(verb: str, model: Any) -> None:
+    grid = verb == "sweep"
+    for name, value in received(model, grid).items():
+        if name in ("data", "seeds"):
+            assert value == {"data": model.data, "seeds": 1}[name]
+            continue
+        parameter = BY_NAME[name]
+        expected = model.default(parameter)
+        if grid and name in ("lr", "batch", "temperature"):  # two of them must be given
+            expected = None
+        if model.data and parameter.of == "problem":  # of the teacher task, one problem of several
+            expected = None
+        if grid and parameter.grid == "values" and expected is not None:
+            expected = [expected]
+        assert value == expected, name
+
+
+@pytest.mark.parametrize(("verb", "model"), COMMANDS, ids=IDS)
+def test_values_have_the_types_of_the_table(verb: str, model: Any) -> None:
+    texts = {int: "2^3", float: "2^-7", str: "relu"}
+    names = [name for name in received(model, verb == "sweep") if name in BY_NAME]
+    words = [
+        word
+        for name in names
+        for word in (f"--{name.replace('_', '-')}", texts[BY_NAME[name].type])
+    ]
+    given = received(model, verb == "sweep", *words)
+    for name in names:
+        parameter, value = BY_NAME[name], given[name]
+        if verb == "sweep" and parameter.grid == "values":
+            (value,) = value
+        assert type(value) is parameter.type, name
+        assert value == {int: 8, float: 2.0**-7, str: "relu"}[parameter.type], name
+
+
+@pytest.mark.parametrize(("verb", "model"), COMMANDS, ids=IDS)
+def test_help_shows_options_in_the_order_of_the_table(verb: str, model: Any) -> None:
+    text = CliRunner().invoke(cli.build(), [verb, model.name, "--help"]).output
+    flat = " ".join(text.split())
+    names = [
+        f" --{(parameter.argument or parameter.name).replace('_', '-')} "
+        for parameter in PARAMETERS
+        if (parameter.argument or parameter.name) in EXPECTED[model.name]
+    ]
+    table = flat[flat.index("Options:") :]
+    places = [table.index(name) for name in names]
+    assert places == sorted(places)
+    assert "[default: 2^-7]" in flat or "[default: 2^-15]" in flat
+    if model.data:
+        assert "Loss: hinge, quadratic-hinge, smooth-hinge, square or logistic." in flat
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("train", "perceptron", "--momentum", "1"), "momentum = 1.0: must be a number from 0 to"),
+        (("train", "perceptron", "--max-samples", "0"), "max samples = 0: must be an integer of"),
+        (("train", "fc", "--data", "teacher", "--width", "0"), "width = 0: must be an integer"),
+        (("train", "fc", "--data", "teacher", "--width", "1.5"), "'1.5' is not a whole number"),
+        (("train", "mobilenet", "--depth", "2"), "No such option"),
+    ],
+)
+def test_a_value_out_of_range_is_refused_in_one_line(  # type: ignore[no-untyped-def]
+    words, said, capsys, monkeypatch
+) -> None:
+    monkeypatch.setattr("sys.argv", ["sgdphase", *words])
+    with pytest.raises(SystemExit) as end:
+        cli.main()
+    out, err = capsys.readouterr()
+    assert (end.value.code, out, err.count("\n")) == (2, "", 1)
+    assert said in err
+
+
+def test_a_sweep_of_networks_takes_several_teacher_tasks(tmp_path) -> None:  # type: ignore[no-untyped-def]
+    words = "sweep fc --data teacher --dim 8,16 --chi 0,1 --train-size 32 --lr 1 --batch 2"
+    store = str(tmp_path / "runs.sqlite")
+    ended = CliRunner().invoke(cli.build(), [*words.split(), "--store", store, "--dry-run"])
+    assert "4 trainings, 0 done, 4 to run" in ended.output
