@@ -88,7 +88,7 @@ def _sweep(
     summary = _run(plan, opened, team, fail_fast=fail_fast, **what)
     answer({**summary.as_dict(), "left_out": plan.left_out, "store": str(opened.path)}, json)
     if summary.statuses.get("failed"):
-        said = next(run.traceback for run in opened.runs() if run.outcome.status == "failed")
+        said = next(run.traceback for run in summary.runs if run.outcome.status == "failed")
         _say(f"some failed, such as: {said.strip().splitlines()[-1]}")
         _say(f"`sgdphase export {opened.path} runs.csv` shows their tracebacks")
         raise typer.Exit(1)
