@@ -11,7 +11,7 @@ it has worse ones on both sides.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -24,7 +24,7 @@ from sgdphase.diagram._comparison import Comparison
 from sgdphase.diagram._training_runs import Setting, TrainingRun
 from sgdphase.stats import Estimate
 
-__all__ = ["Neighbours", "Point", "Reference", "Refinement", "RowSearch", "training_runs"]
+__all__ = ["BatchSearch", "Point", "Reference", "Refinement", "RowSearch", "training_runs"]
 
 STEP = math.log(2) / 2  # of the lattice, in log lr
 LONGEST_JUMP = 4  # in steps
@@ -71,7 +71,7 @@ class Point:
         return round(math.log(lr / self.lr) / STEP)
 
 
-def training_runs(observations: dict[Trial, Outcome]) -> Iterator[TrainingRun]:
+def training_runs(observations: Mapping[Trial, Outcome]) -> Iterator[TrainingRun]:
     """Runs as the comparison takes them; those that were not waited for are none."""
     for trial, outcome in observations.items():
         if outcome.status in ("finished", "diverged"):
@@ -81,7 +81,7 @@ def training_runs(observations: dict[Trial, Outcome]) -> Iterator[TrainingRun]:
 
 
 @dataclass
-class _BatchSearch(Searcher):
+class BatchSearch(Searcher):
     """What the searches have in common: runs, compared with those at the user's point."""
 
     point: Point
@@ -92,17 +92,17 @@ class _BatchSearch(Searcher):
 
     @property
     def comparison(self) -> Comparison:
-        """Of the runs that were told; made anew when there are more."""
-        told = self.observations.runs
-        if len(told) not in self._compared:
+        """Of the observed runs; made anew when there are more."""
+        runs = self.observations.runs
+        if len(runs) not in self._compared:
             self._compared.clear()
-            self._compared[len(told)] = Comparison(
-                training_runs(told),
+            self._compared[len(runs)] = Comparison(
+                training_runs(runs),
                 self.point.setting,
                 metric=self.point.metric,
                 maximize=self.point.maximize,
             )
-        return self._compared[len(told)]
+        return self._compared[len(runs)]
 
     def trials(
         self, lr: float, batch: int, seeds: int, *, first: int = 0, epochs: int | None = None
@@ -113,7 +113,7 @@ class _BatchSearch(Searcher):
 
 
 @dataclass
-class Reference(_BatchSearch):
+class Reference(BatchSearch):
     """The user's own training, and half and twice its learning rate."""
 
     def search(self) -> Search:
@@ -127,27 +127,7 @@ class Reference(_BatchSearch):
 
 
 @dataclass
-class Neighbours(_BatchSearch):
-    """What the regime is told by: half the learning rate, twice the batch, half the epochs.
-
-    All three make the training shorter or colder, so that a curved dependence bends them alike.
-    """
-
-    largest_batch: int
-
-    def search(self) -> Search:
-        point = self.point
-        batch = min(2 * point.batch, self.largest_batch)
-        yield self.trials(point.rate(-2), point.batch, point.scouts)
-        yield self.trials(point.lr, batch, point.scouts)
-        if point.epochs > 1:
-            yield self.trials(point.lr, point.batch, point.scouts, epochs=point.epochs // 2)
-        else:
-            yield self.trials(point.lr, point.batch, point.scouts, epochs=2)
-
-
-@dataclass
-class RowSearch(_BatchSearch):
+class RowSearch(BatchSearch):
     """The learning rate that learns the same at one batch.
 
     Rates that were tried `before`, for another question, do not count as its own.
@@ -320,7 +300,7 @@ class RowSearch(_BatchSearch):
 
 
 @dataclass
-class Refinement(_BatchSearch):
+class Refinement(BatchSearch):
     """More seeds for the rows whose verdict is open, where they may close it."""
 
     batches: tuple[int, ...]

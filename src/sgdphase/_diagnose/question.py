@@ -15,7 +15,6 @@ from time import monotonic
 from sgdphase._diagnose.answer import Diagnosis
 from sgdphase._diagnose.batch_search import (
     STEP,
-    Neighbours,
     Point,
     Reference,
     Refinement,
@@ -33,6 +32,7 @@ from sgdphase._diagnose.cost import (
 from sgdphase._diagnose.learner import Trial
 from sgdphase._diagnose.metrics import deciding_metric
 from sgdphase._diagnose.observations import Search, Searcher
+from sgdphase._diagnose.regime import Neighbours, regime_of
 from sgdphase._diagnose.runner import Runner
 from sgdphase._diagnose.text import listed, row_cells, warnings_of
 from sgdphase._diagnose.unknown import (
@@ -46,9 +46,7 @@ from sgdphase._diagnose.unknown import (
 from sgdphase._records import Outcome
 from sgdphase._sweep.progress import duration
 from sgdphase.diagram._batch_table import Equivalent, equivalents
-from sgdphase.diagram._comparison import Comparison
-from sgdphase.diagram._four_regimes import TrainingRegime, neighbour_slopes, training_regime
-from sgdphase.diagram._training_runs import Setting, went_up
+from sgdphase.diagram._training_runs import went_up
 
 __all__ = ["BatchQuestion"]
 
@@ -286,7 +284,7 @@ class BatchQuestion:
             train_size=self.largest,
             metric=point.metric,
             table=table,
-            regime=self._regime(),
+            regime=regime_of(point, self._outcomes()),
             warnings=tuple(user.warnings),
             unknown=(
                 *own_failures(point.setting, self._outcomes()),
@@ -304,24 +302,6 @@ class BatchQuestion:
             warnings=(*found.warnings, *warnings_of(found), *nothing_learnt(found, user)),
             unknown=(*found.unknown, *open_verdicts(found), *open_regime(found)),
         )
-
-    def _regime(self) -> TrainingRegime:
-        point = self.point
-        compared = Comparison(
-            training_runs(self._outcomes()), point.setting, metric=point.metric,
-            maximize=point.maximize,
-        )  # fmt: skip
-        others = [s for s in compared.settings if s.lr == point.lr and s not in compared.unstable]
-        larger = [s for s in others if s.epochs == point.epochs and s.batch > point.batch]
-        epochs = [s for s in others if s.batch == point.batch and s.epochs != point.epochs]
-        epochs.sort(key=lambda s: abs(math.log(s.epochs / point.epochs)))
-        if not larger:
-            return TrainingRegime(None, None, None, why="it takes runs at a larger batch")
-        lower = Setting(point.rate(-2), point.batch, point.epochs)
-        slopes = neighbour_slopes(
-            compared, lower=lower, larger=larger[0], other=epochs[0] if epochs else None
-        )
-        return training_regime(slopes)
 
     def _between(self) -> Iterator[str]:
         """Batches of the whole table that a smaller effort passed over."""
