@@ -11,7 +11,7 @@ __all__ = ["answer_html"]
 
 
 def answer_html(diagnosis: Diagnosis) -> str:
-    """The training it speaks of, the table, what to do and why."""
+    """Which training it is about, the table, what to do, and why."""
     rows = "".join(_row(row, "td") for row in table_rows(diagnosis))
     head = _row(headings(diagnosis), "th") if rows else ""
     lists = "".join(

@@ -29,7 +29,7 @@ Row = tuple[Any, ...]
 
 @dataclass(frozen=True)
 class Stored:
-    """How a training stands in the store."""
+    """The status of a training in the store."""
 
     status: Status
     has_trajectory: bool
@@ -50,7 +50,7 @@ class Store:
         return f"Store({str(self.path)!r})"
 
     def standing(self) -> dict[str, Stored]:
-        """The key of every training that is in, and how it stands; nothing if there is no file."""
+        """The status of every stored training by its key; empty if there is no file."""
         if storefile.is_empty(self.path):
             return {}
         with storefile.reading(self.path) as connection:
@@ -62,8 +62,8 @@ class Store:
         with self._existing() as connection:
             blobs: dict[str, Row] = {}
             if trajectories:
-                found = connection.execute("SELECT key, names, data FROM trajectories")
-                blobs = {key: (names, data) for key, names, data in found}
+                rows_of_data = connection.execute("SELECT key, names, data FROM trajectories")
+                blobs = {key: (names, data) for key, names, data in rows_of_data}
             rows = [row for row in self._rows(connection, model) if _is_current(row)]
             return [self._run(row, blobs.get(row[0])) for row in rows]
 
@@ -72,7 +72,7 @@ class Store:
         return table_of(self.runs(model))
 
     def outdated(self) -> int:
-        """How many runs were made by another version of their engine; no reading shows them."""
+        """How many runs are from another version of their engine; they are not shown."""
         with self._existing() as connection:
             return sum(not _is_current(row) for row in self._rows(connection, None))
 
@@ -93,11 +93,11 @@ class Store:
 
     def _rows(self, connection: sqlite3.Connection, model: str | None) -> Iterator[Row]:
         where = "" if model is None else "WHERE model = ?"
-        found = connection.execute(
+        selected = connection.execute(
             f"SELECT {_COLUMNS}, crc FROM runs {where} ORDER BY key",
             () if model is None else (model,),
         )
-        for *row, crc in found:
+        for *row, crc in selected:
             if _crc(row) != crc:
                 raise storefile.damaged(self.path, f"row {row[0]} is not as it was written")
             yield tuple(row)
@@ -132,7 +132,7 @@ class Writer:
         self._connection = connection
 
     def write(self, runs: Iterable[tuple[str, Run]], *, trajectory: bool) -> None:
-        """Put in the runs of these keys, all or none, each in place of what its key had."""
+        """Write all runs or none; each replaces the run that its key had."""
         connection = self._connection
         try:
             connection.execute("BEGIN IMMEDIATE")
