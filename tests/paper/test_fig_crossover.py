@@ -10,10 +10,10 @@ import pytest
 
 from sgdphase._sweep import Store
 from sgdphase.paper import fig1a, figS9a, figS9b, figS10a, figS10b, figX2, theory
-from sgdphase.paper._claims import Claim
 from sgdphase.paper._crossover import at, typical
 from sgdphase.paper._theory_measured import CHIS, limits
-from sgdphase.paper.make import make
+from sgdphase.paper.claim import Claim
+from sgdphase.paper.figure import make
 
 FIGURES = {
     module.FIGURE.name: module.FIGURE

@@ -9,25 +9,22 @@ import pytest
 
 from sgdphase._records import Outcome
 from sgdphase._sweep import Run
-from sgdphase.diagram._style import save
-from sgdphase.paper import fig3, fig4b, figS4a, figS4b, figS7a, figS7b, figS8a, figS8b
-from sgdphase.paper._alignment_in_time import part_after, steps_in_all, steps_to
-from sgdphase.paper._fitted import fitted
-from sgdphase.paper._left_out import left_out
-from sgdphase.paper._network_collapse import curves
-from sgdphase.paper._runs import Runs
-from sgdphase.paper._teacher_network import first_crossing
+from sgdphase.paper import fig4b, figS4, figS7b, figS8
+from sgdphase.paper.captions import left_out
+from sgdphase.paper.fig3_inset import nine_tenths, part_after, steps_to
+from sgdphase.paper.figure import FIGURES
+from sgdphase.paper.measure import curves_by_size
+from sgdphase.paper.runs import Runs
 
-COLLAPSES = (fig4b, figS7b, figS8a, figS8b)
-FIGURES = (
-    fig3.FIGURE_INSET,
-    figS4a.FIGURE,
-    figS4b.FIGURE,
-    figS7a.FIGURE,
-    *(module.FIGURE for module in COLLAPSES),
-)
-by_name = pytest.mark.parametrize("figure", FIGURES, ids=lambda figure: figure.name)
-by_module = pytest.mark.parametrize("module", COLLAPSES, ids=lambda m: m.FIGURE.name)
+COLLAPSES = {
+    "fig4b": fig4b.BATCHES,
+    "figS7b": figS7b.BATCHES,
+    "figS8a": figS8.ALIGNMENTS,
+    "figS8b": figS8.WEIGHT_CHANGES,
+}
+NAMES = ("fig3-inset", "figS4a", "figS4b", "figS7a", *COLLAPSES)
+by_name = pytest.mark.parametrize("figure", [FIGURES[name] for name in NAMES], ids=NAMES)
+by_collapse = pytest.mark.parametrize("name", COLLAPSES)
 
 
 def runs_of(figure, scale, outcome):
@@ -49,7 +46,7 @@ def ended(status="fitted", steps=64, trajectory=None, **observables):
 
 
 def verdicts(figure, runs, scale):
-    return {claim.id: claim.verdict for claim in figure.claims(runs, scale)}
+    return {claim.id: claim.verdict for claim in figure.decide(runs, scale)}
 
 
 @by_name
@@ -72,43 +69,42 @@ def test_plans_grow_with_the_scale(figure):
     assert all(training.max_samples for plan in plans[:2] for training in plan)
 
 
-def planted(module, exponent, scale="laptop"):
+def planted(name, exponent, scale="laptop"):
     """`y = eta^power (1 + B*/B)` with `B* = 16 (P/256)^exponent`: inside every plan's batches."""
-    learnt = module.BATCHES.learnt
+    learnt = COLLAPSES[name].learnt
 
     def outcome(training):
         star = 16 * (training.train_size / 256) ** exponent
         y = training.lr**learnt.power * (1 + star / training.batch) * noise(training, 0.01)
         return ended(**{learnt.observable: y})
 
-    return runs_of(module.FIGURE, scale, outcome)
+    return runs_of(FIGURES[name], scale, outcome)
 
 
-@by_module
-def test_the_exponent_of_a_planted_crossover_is_found(module):
-    batches = module.BATCHES
-    runs = planted(module, batches.exponent)
-    (claim,) = module.FIGURE.claims(runs, "laptop")
-    assert claim.id == batches.id
+@by_collapse
+def test_the_exponent_of_a_planted_crossover_is_found(name):
+    batches = COLLAPSES[name]
+    (claim,) = FIGURES[name].decide(planted(name, batches.exponent), "laptop")
+    assert claim.id == f"{name}.{batches.id}"
     assert claim.measured == pytest.approx(batches.exponent, abs=0.05)
     assert claim.verdict == "holds"
     assert claim.predicted == batches.exponent
 
 
-@by_module
-def test_another_exponent_fails(module):
-    runs = planted(module, module.BATCHES.exponent + 0.3)
-    assert verdicts(module.FIGURE, runs, "laptop") == {module.BATCHES.id: "fails"}
+@by_collapse
+def test_another_exponent_fails(name):
+    runs = planted(name, COLLAPSES[name].exponent + 0.3)
+    assert list(verdicts(FIGURES[name], runs, "laptop").values()) == ["fails"]
 
 
-@by_module
-def test_curves_without_a_crossover_decide_nothing(module):
+@by_collapse
+def test_curves_without_a_crossover_decide_nothing(name):
     """Noise about a constant collapses with every exponent."""
-    observable = module.BATCHES.learnt.observable
+    observable = COLLAPSES[name].learnt.observable
     runs = runs_of(
-        module.FIGURE, "laptop", lambda training: ended(**{observable: noise(training, 0.3)})
+        FIGURES[name], "laptop", lambda training: ended(**{observable: noise(training, 0.3)})
     )
-    assert verdicts(module.FIGURE, runs, "laptop")[module.BATCHES.id] != "holds"
+    assert "holds" not in verdicts(FIGURES[name], runs, "laptop").values()
 
 
 def test_what_did_not_end_is_missing():
@@ -117,18 +113,18 @@ def test_what_did_not_end_is_missing():
             return ended("budget" if training.seed else "diverged", alignment=1e9)
         return ended(alignment=training.lr * (1 + 4 / training.batch))
 
-    runs = fitted(runs_of(fig4b.FIGURE, "laptop", outcome))
-    for curve in curves(runs, fig4b.BATCHES.learnt):
+    runs = runs_of(FIGURES["fig4b"], "laptop", outcome).fitted()
+    for curve in curves_by_size(runs, "alignment", 1):
         assert np.isnan(curve.y[0]).all()
         np.testing.assert_allclose(curve.y[1:], np.outer(1 + 4 / curve.x[1:], np.ones(3)))
 
 
 def test_a_diverged_training_may_lack_numbers():
-    trainings = figS4a.FIGURE.plan("quick")[:2]
+    trainings = FIGURES["figS4a"].plan("quick")[:2]
     outcomes = (ended(amplification=2.0), ended("diverged"))
-    runs = fitted(Runs(tuple(map(Run, trainings, outcomes, (0.0, 0.0)))))
-    assert np.isnan(runs.runs[1].outcome.amplification)
-    assert runs.runs[0].outcome.amplification == 2
+    runs = Runs(tuple(map(Run, trainings, outcomes, (0.0, 0.0)))).fitted()
+    assert np.isnan(runs.runs[1].outcome["amplification"])
+    assert runs.runs[0].outcome["amplification"] == 2
 
 
 def along(parts, final):
@@ -161,7 +157,7 @@ def trained(figure, parts):
     ],
 )
 def test_small_batches_grow_and_large_ones_jump(parts, expected):
-    figure = fig3.FIGURE_INSET
+    figure = FIGURES["fig3-inset"]
     found = verdicts(figure, trained(figure, parts), "laptop")
     assert found == dict(zip(("fig3-inset.1a", "fig3-inset.1b"), expected, strict=True))
 
@@ -175,17 +171,17 @@ def test_small_batches_grow_and_large_ones_jump(parts, expected):
     ],
 )
 def test_inflation_is_slow_at_all_batches(parts, expected):
-    found = verdicts(figS7a.FIGURE, trained(figS7a.FIGURE, parts), "laptop")
+    found = verdicts(FIGURES["figS7a"], trained(FIGURES["figS7a"], parts), "laptop")
     assert found == dict(zip(("figS7a.1a", "figS7a.1b"), expected, strict=True))
 
 
 def test_numbers_along_the_way():
-    runs = trained(fig3.FIGURE_INSET, lambda batch: SLOW)
+    runs = trained(FIGURES["fig3-inset"], lambda batch: SLOW)
     assert part_after(runs, 1, 8) == pytest.approx([0.05] * 3)
     assert part_after(runs, 1, 9) == pytest.approx([0.05] * 3)
     assert part_after(runs, 1, 10**6) == pytest.approx([1] * 3)
     assert steps_to(runs, 1, 0.5) == 64
-    assert steps_in_all(runs, 1) == 128
+    assert nine_tenths(runs, 1) == "128 steps of 128"
 
 
 def adapting(figure, factor, error):
@@ -213,7 +209,7 @@ CONSTANT = (lambda t: 1.0, lambda t: 0.2)
 
 
 def test_error_falls_where_the_net_adapts():
-    figure = figS4a.FIGURE
+    figure = FIGURES["figS4a"]
     holds = dict.fromkeys(("figS4a.1a", "figS4a.1b", "figS4a.2a", "figS4a.2b"), "holds")
     assert verdicts(figure, adapting(figure, grows, line), "laptop") == holds
     lazy = verdicts(figure, adapting(figure, *CONSTANT), "laptop")
@@ -225,7 +221,7 @@ def test_error_falls_where_the_net_adapts():
 
 
 def test_error_linear_in_the_logarithm():
-    figure = figS4b.FIGURE
+    figure = FIGURES["figS4b"]
     straight = verdicts(figure, adapting(figure, grows, line), "laptop")
     assert straight == {"figS4b.3a": "holds", "figS4b.3b": "holds"}
     power = verdicts(figure, adapting(figure, grows, lambda t: 0.4 / grows(t)), "laptop")
@@ -239,18 +235,20 @@ def test_error_linear_in_the_logarithm():
 def test_bend_of_a_power_law():
     """As the docstring says: 0.13 over a fall by a factor of 3, and 0 for a line."""
     u = np.linspace(math.log(2.0), math.log(6.0), 50)
-    slope, bend = figS4b.slope_and_bend(np.exp(u), np.exp(-u))
+    slope, bend = figS4.slope_and_bend(np.exp(u), np.exp(-u))
     assert slope < 0
     assert bend == pytest.approx(0.13, abs=0.01)
-    assert figS4b.slope_and_bend(np.exp(u), 3 - u) == pytest.approx((-1, 0))
+    assert figS4.slope_and_bend(np.exp(u), 3 - u) == pytest.approx((-1, 0))
 
 
 def test_first_crossing():
     x = np.array([1.0, 2.0, 4.0, 8.0])
-    assert first_crossing(x, np.array([0.0, 4.0, 1.0, 8.0]), 2.0) == pytest.approx(math.sqrt(2))
-    assert first_crossing(x, np.array([0.0, 1.0, 1.0, 4.0]), 1.0) == pytest.approx(4)
-    assert np.isnan(first_crossing(x, np.ones(4), 2.0))
-    assert np.isnan(first_crossing(x, 3 * np.ones(4), 2.0))
+    assert figS4.first_crossing(x, np.array([0.0, 4.0, 1.0, 8.0]), 2.0) == pytest.approx(
+        math.sqrt(2)
+    )
+    assert figS4.first_crossing(x, np.array([0.0, 1.0, 1.0, 4.0]), 1.0) == pytest.approx(4)
+    assert np.isnan(figS4.first_crossing(x, np.ones(4), 2.0))
+    assert np.isnan(figS4.first_crossing(x, 3 * np.ones(4), 2.0))
 
 
 @by_name
@@ -261,23 +259,77 @@ def test_what_was_left_out(figure):
     assert "width" in left_out(quick, paper)
 
 
-@by_module
-def test_pictures_of_collapses(module, tmp_path):
-    first, *others = planted(module, 0.3, "quick").runs
-    runs = Runs((Run(first.training, ended("diverged"), 0.0), *others))
-    save(module.FIGURE.draw(runs, "quick"), tmp_path / "out.png")
+def geometric(values):
+    return float(np.exp(np.mean(np.log(values))))
 
 
-@pytest.mark.parametrize("figure", [fig3.FIGURE_INSET, figS7a.FIGURE], ids=lambda f: f.name)
-def test_pictures_in_time(figure, tmp_path):
+def points(axes):
+    """The points of all curves with errors."""
+    return {
+        (round(x, 6), round(y, 9))
+        for container in axes.containers
+        for x, y in zip(*container.lines[0].get_data(), strict=True)
+    }
+
+
+@by_collapse
+def test_the_picture_of_a_collapse_shows_the_means(name):
+    batches, figure = COLLAPSES[name], FIGURES[name]
+    power, g = batches.learnt.power, batches.exponent
+    *others, last = planted(name, 0.3, "quick").runs
+    lost = last.training
+    picture = figure.picture(Runs((*others, Run(lost, ended("diverged"), 0.0))), "quick")
+    axes = picture.axes[0]
+    cells = {}
+    for run in others:
+        at = run.training.batch, run.training.train_size, run.training.lr
+        cells.setdefault(at, []).append(run.outcome[batches.learnt.observable])
+    assert points(axes) == {
+        (round(batch / size**g, 6), round(geometric(y) / lr**power, 9))
+        for (batch, size, lr), y in cells.items()
+    }
+    dots = [line.get_xdata().tolist() for line in axes.lines if line.get_color() == "k"]
+    assert [lost.batch / lost.train_size**g] in dots
+    (small,) = axes.child_axes
+    raw = {round(float(y), 9) for line in small.lines for y in line.get_ydata()}
+    assert raw == {round(geometric(y), 9) for y in cells.values()}
+    assert "width" in picture.get_supxlabel()
+
+
+@pytest.mark.parametrize("name", ["fig3-inset", "figS7a"])
+def test_the_picture_in_time_shows_the_first_seed_and_its_end(name):
+    figure = FIGURES[name]
     first, *others = trained(figure, lambda batch: SLOW).runs
     lost = ended("budget", 2, along((0.1, -0.1), 1.0), alignment=1.0)
     runs = Runs((Run(first.training, lost, 0.0), *others))
-    save(figure.draw(runs, "laptop"), tmp_path / "out.png")
+    axes = figure.picture(runs, "laptop").axes[0]
+    for run in runs.where(seed=0).runs:
+        (line,) = [x for x in axes.lines if x.get_label() == f"$B={run.training.batch}$"]
+        np.testing.assert_array_equal(line.get_ydata(), run.outcome.trajectory["alignment"])
+        end = axes.lines[list(axes.lines).index(line) + 1]
+        assert end.get_ydata() == run.outcome.trajectory["alignment"][-1:]
+        assert end.get_marker() == ("*" if run.outcome.status == "fitted" else ".")
 
 
-@pytest.mark.parametrize("figure", [figS4a.FIGURE, figS4b.FIGURE], ids=lambda f: f.name)
-def test_pictures_in_temperature(figure, tmp_path):
-    *others, last = adapting(figure, grows, line).runs
-    runs = Runs((*others, Run(last.training, ended("diverged"), 0.0)))
-    save(figure.draw(runs, "laptop"), tmp_path / "out.png")
+def test_pictures_in_temperature_show_errors_and_amplifications():
+    def outcome(training):
+        if training.temperature > 16:
+            return ended("diverged")
+        return ended(
+            amplification=grows(training.temperature), test_error=line(training.temperature)
+        )
+
+    figure = FIGURES["figS4a"]
+    runs = runs_of(figure, "laptop", outcome)
+    T = np.array([t for t in runs.values("temperature") if t <= 16])
+    axes = figure.picture(runs, "laptop").axes[0]
+    for panel, values in ((axes, line), (axes.child_axes[0], grows)):
+        x, y = panel.containers[0].lines[0].get_data()
+        np.testing.assert_allclose(x, T)
+        np.testing.assert_allclose(y, [values(t) for t in T])
+        assert any(list(dots.get_xdata()) == [32.0] for dots in panel.lines)  # did not end
+    axes = FIGURES["figS4b"].picture(runs, "laptop").axes[0]
+    dots = np.ma.getdata(axes.collections[0].get_offsets())
+    dots = dots[np.isfinite(dots).all(axis=1)]
+    expected = {(round(grows(t), 9), round(line(t), 9)) for t in T}
+    assert {(round(x, 9), round(y, 9)) for x, y in dots.tolist()} == expected

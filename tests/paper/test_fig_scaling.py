@@ -10,7 +10,7 @@ import pytest
 from sgdphase._sweep import Store
 from sgdphase.paper import fig4a, figS2a, figS11a, figS11b, figX1
 from sgdphase.paper._scaling import crossovers, exponents
-from sgdphase.paper.make import make
+from sgdphase.paper.figure import make
 from sgdphase.theory import scales
 
 # The claims that quick scale decides; the rest needs larger sizes or more seeds.

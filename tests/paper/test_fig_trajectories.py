@@ -11,7 +11,7 @@ import pytest
 from sgdphase._sweep import Store
 from sgdphase.paper import _trajectory_plane as plane
 from sgdphase.paper._along import exponent, first_time, furthest, geometric_mean, mean, mean_since
-from sgdphase.paper.make import make
+from sgdphase.paper.figure import make
 
 # The claims of each figure, and those that three seeds and small sizes are enough for.
 FIGURES = {

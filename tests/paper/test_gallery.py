@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from sgdphase.paper.figure import read_claims
 from sgdphase.paper.gallery import page, totals
-from sgdphase.paper.make import read_claims
 
 ROOT = Path(__file__).parents[2]
 GALLERY = ROOT / "docs" / "gallery"

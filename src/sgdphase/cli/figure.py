@@ -13,10 +13,8 @@ from sgdphase.cli._networks import DataDir, set_up
 from sgdphase.cli._options import JSON
 from sgdphase.cli._output import print_json, print_table
 from sgdphase.errors import InputError
-from sgdphase.paper._frame import SCALES, Figure
-from sgdphase.paper.catalog import FIGURES, chosen
+from sgdphase.paper.figure import FIGURES, SCALES, Figure, chosen, cost, make, read_claims
 from sgdphase.paper.gallery import interval, number, totals
-from sgdphase.paper.make import cost, make, read_claims
 
 
 def register(app: typer.Typer) -> None:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from sgdphase._sweep import Run
 from sgdphase._typing import FloatArray
-from sgdphase.paper._runs import Runs
+from sgdphase.paper.runs import Runs
 from sgdphase.stats import (
     LEVEL,
     REPLICATES,

@@ -16,7 +16,7 @@ from matplotlib import colormaps
 from numpy.typing import NDArray
 
 from sgdphase._typing import FloatArray, Mask
-from sgdphase.paper._claims import Claim, Measured, equal, untested
+from sgdphase.paper.claim import Claim, equal, untested
 from sgdphase.stats import (
     LEVEL,
     REPLICATES,
@@ -54,13 +54,7 @@ def whole_powers(first: int, last: int, step: int = 1) -> list[int]:
     return [2**k for k in range(first, last + 1, step)]
 
 
-@dataclass(frozen=True)
-class Number:
-    """An exponent of a fit, in the shape that claims ask for."""
-
-    value: float
-    low: float
-    high: float
+Number = Estimate
 
 
 def number(fit: PowerLaw | Collapse, sign: float = 1.0) -> Number:
@@ -124,7 +118,7 @@ def regime_claim(
     return equal(id, claim, measured[of], predicted, TENTH, TENTH_REASON)
 
 
-def size_claim(id: str, claim: str, measured: Measured, predicted: float, unit: float) -> Claim:
+def size_claim(id: str, claim: str, measured: Estimate, predicted: float, unit: float) -> Claim:
     """An exponent of `P`, right within a fifth of `unit` (`gamma`, or `2 gamma` for `b`)."""
     return equal(id, claim, measured, predicted, PART * unit, PART_REASON)
 

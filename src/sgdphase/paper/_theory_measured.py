@@ -10,7 +10,7 @@ import numpy as np
 
 from sgdphase._typing import FloatArray
 from sgdphase.paper._crossover import error_of
-from sgdphase.paper._frame import Scale
+from sgdphase.paper.figure import Scale
 from sgdphase.perceptron import Points, simulate_sgd
 from sgdphase.problems import TeacherTask
 from sgdphase.stats import power_law

@@ -17,8 +17,8 @@ from sgdphase._sweep import grid
 from sgdphase._typing import FloatArray
 from sgdphase.diagram._style import GREY, new_figure
 from sgdphase.paper._along import Trajectory
-from sgdphase.paper._frame import Scale
-from sgdphase.paper._runs import Runs
+from sgdphase.paper.figure import Scale
+from sgdphase.paper.runs import Runs
 from sgdphase.problems import TeacherTask
 from sgdphase.theory import Online, Scales, online, scales
 

@@ -13,7 +13,7 @@ from sgdphase._records import Training
 from sgdphase._sweep import grid
 from sgdphase._typing import FloatArray
 from sgdphase.paper._along import Trajectory
-from sgdphase.paper._frame import Scale
+from sgdphase.paper.figure import Scale
 from sgdphase.theory import Online, online, scales
 
 CHI, MARGIN, TEMPERATURE = 1.0, 2.0**-7, 2.0

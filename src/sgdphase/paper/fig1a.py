@@ -2,76 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
-from sgdphase._records import Training
-from sgdphase._sweep import grid
-from sgdphase.diagram import PhaseDiagram, phase_diagram, plane_from_table
-from sgdphase.paper import _phase
-from sgdphase.paper._claims import Claim, untested
-from sgdphase.paper._frame import Figure, Scale
-from sgdphase.paper._runs import Runs
+from sgdphase.diagram import phase_diagram, plane_from_table
+from sgdphase.paper.claim import Claim, Scale, Verdict, untested
+from sgdphase.paper.figure import Figure, Grid
+from sgdphase.paper.planes import draw_phases, phase_claims
+from sgdphase.paper.runs import Runs
+from sgdphase.stats import powers, whole_powers
 
 
-def powers(first: int, last: int, step: int = 1) -> list[float]:
-    """Powers of two with these exponents."""
-    return [2.0**k for k in range(first, last + 1, step)]
-
-
-def plan(chi: float, scale: Scale) -> Sequence[Training]:
-    """The plane at one chi; at chi = 0 trainings are longer and the learning rates larger."""
-    lowest, highest = (-10, 12) if chi == 1 else (-5, 13)
-    if scale == "quick":
-        size, dim, seeds, batches = 1024, 32, 3, powers(0, 10)
-        rates = powers(-6, 12, 2)
-    else:
-        size, dim, seeds, batches = 8192, 128, 5, powers(0, 13)
-        rates = powers(lowest, highest)
-    return grid(
-        chi=chi,
-        train_size=size,
-        dim=dim,
-        margin=2.0**-7,
-        lr=rates,
-        batch=[int(batch) for batch in batches],
-        seeds=seeds,
-    )
-
-
-def draw(runs: Runs, scale: Scale) -> Any:
-    return _phase.draw(runs)
-
-
-def claims(name: str, runs: Runs) -> list[Claim]:
-    plane = plane_from_table(runs.table())
-    best = _best(f"{name}.6", phase_diagram(plane), int(plane.batch.max()))
-    return [*_phase.claims(name, runs), best]
-
-
-def _best(id: str, diagram: PhaseDiagram, full: int) -> Claim:
-    claim = "the lowest test error is at full batch in the first-step-dominated regime"
+def best_claim(runs: Runs, scale: Scale) -> list[Claim]:
+    """(6): where the test error is lowest."""
+    id, says = "6", "the lowest test error is at full batch in the first-step-dominated regime"
     rule = (
         "holds if the cell of lowest mean error has the full batch and is first-step-dominated, in "
         "9 of 10 bootstrap replicates; fails if 9 of 10 have it in another regime"
     )
-    best = diagram.best
+    plane = plane_from_table(runs.table())
+    full, best = float(plane.batch.max()), phase_diagram(plane).best
     if best is None:
-        return untested(id, claim, float(full), rule)
+        return [untested(id, says, full, rule)]
     there = best.batch == full and best.regime == "first-step-dominated"
-    sure = best.confidence >= 0.9
-    verdict = "undecided" if not sure else "holds" if there else "fails"
-    return Claim(id, claim, float(full), float(best.batch), None, None, rule, verdict)  # type: ignore[arg-type]
+    sure: Verdict = "holds" if there else "fails"
+    verdict = sure if best.confidence >= 0.9 else "undecided"
+    return [Claim(id, says, full, float(best.batch), None, None, rule, verdict)]
 
 
-def _figure(name: str, chi: float) -> Figure:
+def _figure(name: str, chi: float, rates: tuple[int, int]) -> Figure:
+    """The plane at one chi; learning rates from and to these powers of two."""
     return Figure(
         name,
         f"phase diagram of the perceptron in (B, eta): alignment and test error, chi = {chi:g}",
-        lambda scale: plan(chi, scale),
-        draw,
-        lambda runs, _: claims(name, runs),
+        plan=Grid(
+            chi=chi,
+            margin=2.0**-7,
+            quick=dict(
+                train_size=1024, dim=32, lr=powers(-6, 12, 2), batch=whole_powers(0, 10), seeds=3
+            ),
+            paper=dict(
+                train_size=8192, dim=128, lr=powers(*rates), batch=whole_powers(0, 13), seeds=5
+            ),
+        ),
+        draw=draw_phases,
+        claims=[phase_claims, best_claim],
     )
 
 
-FIGURE, FIGURE_CHI0 = _figure("fig1a", 1.0), _figure("fig1a-chi0", 0.0)
+# At chi = 0 trainings are longer and the learning rates larger.
+FIGURES = (_figure("fig1a", 1.0, (-10, 12)), _figure("fig1a-chi0", 0.0, (-5, 13)))

@@ -6,12 +6,13 @@ paper.
 
 from __future__ import annotations
 
-from sgdphase.paper._networks import fc, fc_full_size
-from sgdphase.paper._small_margin import phase_figure
+from sgdphase.paper.planes import network_figure
+from sgdphase.paper.settings import fc, fc_full_size
 
-FIGURE = phase_figure("fig1b", "the fully connected net on parity MNIST", fc)
-FIGURE_FULL = phase_figure(
-    "fig1b-full",
-    "the fully connected net on parity MNIST (at laptop scale all points of the paper, one seed)",
-    fc_full_size,
+NET = "the fully connected net on parity MNIST"
+FIGURES = (
+    network_figure("fig1b", NET, fc),
+    network_figure(
+        "fig1b-full", f"{NET} (at laptop scale all points of the paper, one seed)", fc_full_size
+    ),
 )

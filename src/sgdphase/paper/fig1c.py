@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sgdphase.paper._networks import cnn
-from sgdphase.paper._small_margin import phase_figure
+from sgdphase.paper.planes import network_figure
+from sgdphase.paper.settings import cnn
 
-FIGURE = phase_figure("fig1c", "the CNN on CIFAR10 (animals against the rest)", cnn)
+FIGURE = network_figure("fig1c", "the CNN on CIFAR10 (animals against the rest)", cnn)

@@ -10,10 +10,10 @@ import numpy as np
 from sgdphase._records import Training
 from sgdphase._typing import FloatArray
 from sgdphase.paper._along import Trajectory, exponent, geometric_mean, mean
-from sgdphase.paper._claims import Claim, above, below, equal
-from sgdphase.paper._frame import Figure, Scale
-from sgdphase.paper._runs import Runs
 from sgdphase.paper._trajectory_plane import TEMPERATURE, Setting, draw_paths, setting
+from sgdphase.paper.claim import Claim, above, below, equal
+from sgdphase.paper.figure import Figure, Scale
+from sgdphase.paper.runs import Runs
 
 
 def plan(scale: Scale) -> Sequence[Training]:

@@ -15,19 +15,10 @@ from matplotlib import colormaps
 from sgdphase._records import Training
 from sgdphase._sweep import grid
 from sgdphase.diagram._style import new_figure
-from sgdphase.paper._alignment_in_time import (
-    FEW,
-    draw_alignment,
-    part_after,
-    steps_in_all,
-    steps_to,
-)
-from sgdphase.paper._along import furthest, mean
-from sgdphase.paper._claims import Claim, above, below, equal
-from sgdphase.paper._frame import Figure, Scale
-from sgdphase.paper._left_out import write_left_out
-from sgdphase.paper._networks import fc
-from sgdphase.paper._runs import Runs
+from sgdphase.paper._along import furthest
+from sgdphase.paper.claim import Claim, above, equal
+from sgdphase.paper.figure import Figure, Scale
+from sgdphase.paper.runs import Runs
 from sgdphase.theory import first_step, online, scales
 
 CHI, MARGIN, LR = 1.0, 2.0**-7, 512.0
@@ -116,53 +107,5 @@ FIGURE = Figure(
     plan,
     draw,
     claims,
-    trajectories=True,
-)
-
-
-# The inset: a network, with training points and batches of its own.
-INSET_LR = 16.0
-INSET: dict[Scale, tuple[int, tuple[int, ...]]] = {
-    "quick": (256, (4, 16, 64, 256)),
-    "laptop": (4096, (1, 4, 16, 64, 256, 1024)),
-    "paper": (32768, (1, 4, 16, 64, 256, 1024)),
-}
-
-
-def plan_inset(scale: Scale) -> Sequence[Training]:
-    train_size, batches = INSET[scale]
-    return fc(scale).at(train_size=train_size, lr=INSET_LR, batch=batches)
-
-
-def draw_inset(runs: Runs, scale: Scale) -> Any:
-    figure, axes = new_figure(size=(5.6, 4.0))
-    draw_alignment(axes, runs)
-    title = rf"fully connected, parity MNIST, $\kappa=2^{{-15}}$, $\eta={INSET_LR:g}$"
-    axes.set_title(title, fontsize="medium")
-    figure.legend(*axes.get_legend_handles_labels(), loc="outside right upper", frameon=False)
-    write_left_out(figure, plan_inset(scale), plan_inset("paper"))
-    return figure
-
-
-def claims_inset(runs: Runs, scale: Scale) -> list[Claim]:
-    smallest, *_, largest = runs.values("batch")
-    took = f"{steps_to(runs, largest, 0.9):g} steps of {steps_in_all(runs, largest):g}"
-    return [
-        below("fig3-inset.1a", f"smallest B ({smallest}): the alignment grows through training; "
-              f"alignment after {FEW} steps over the final one",
-              mean(part_after(runs, smallest, FEW)), 0.25, "a factor of 4, as in fig3.1a"),
-        equal("fig3-inset.1b", f"largest B ({largest}): the alignment reaches its final value in "
-              f"few steps; alignment after {FEW} steps over the final one (nine tenths take "
-              f"{took})", mean(part_after(runs, largest, FEW)), 1, 0.1,
-              f"few are {FEW}; a tenth as in fig3.1b"),
-    ]  # fmt: skip
-
-
-FIGURE_INSET = Figure(
-    "fig3-inset",
-    "alignment of the fully connected net on parity MNIST in time, several B: small margin",
-    plan_inset,
-    draw_inset,
-    claims_inset,
     trajectories=True,
 )

@@ -20,9 +20,6 @@ from sgdphase._records import Training
 from sgdphase._sweep import grid
 from sgdphase._typing import FloatArray
 from sgdphase.diagram._style import new_figure
-from sgdphase.paper._claims import Claim
-from sgdphase.paper._frame import Figure, Scale
-from sgdphase.paper._runs import Runs
 from sgdphase.paper._scaling import (
     AWAY,
     exponents,
@@ -38,6 +35,9 @@ from sgdphase.paper._scaling import (
     spread,
     whole_powers,
 )
+from sgdphase.paper.claim import Claim
+from sgdphase.paper.figure import Figure, Scale
+from sgdphase.paper.runs import Runs
 from sgdphase.stats import Curve, collapse, effective_collapses
 from sgdphase.theory import constants, mean_abs_x1, scales
 

@@ -11,7 +11,6 @@ from sgdphase._records import Training
 from sgdphase._sweep import grid
 from sgdphase._typing import FloatArray
 from sgdphase.diagram._style import new_figure
-from sgdphase.paper._claims import Claim, equal
 from sgdphase.paper._crossover import (
     CHI,
     MARGIN,
@@ -25,8 +24,9 @@ from sgdphase.paper._crossover import (
     powers,
     shades,
 )
-from sgdphase.paper._frame import Figure, Scale
-from sgdphase.paper._runs import Runs
+from sgdphase.paper.claim import Claim, equal
+from sgdphase.paper.figure import Figure, Scale
+from sgdphase.paper.runs import Runs
 from sgdphase.stats import effective_power_laws, power_law, seed_means
 from sgdphase.theory import constants, scales
 

@@ -9,118 +9,80 @@ together, so the collapse is exact; each margin has seeds of its own to make it 
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from sgdphase._records import Training
-from sgdphase._sweep import grid
-from sgdphase.diagram._style import GREY, new_figure
-from sgdphase.paper._claims import Claim, equal
-from sgdphase.paper._frame import Figure, Scale
-from sgdphase.paper._runs import Runs
-from sgdphase.paper._scaling import (
-    AWAY,
-    TENTH,
-    TENTH_REASON,
-    exponents,
-    inset,
-    number,
-    power_of_two,
-    powers,
-    regime_claim,
-    shades,
-    spread,
-)
-from sgdphase.stats import Curve, collapse
+from sgdphase._typing import FloatArray
+from sgdphase.paper.claim import Collapses, Exponent
+from sgdphase.paper.draw import DASHED, Curves
+from sgdphase.paper.figure import Figure, Grid, together
+from sgdphase.paper.measure import AWAY
+from sgdphase.paper.runs import Runs
+from sgdphase.stats import Curve, powers
 from sgdphase.theory import constants
 
-CHI = 1.0
-MARGINS = powers(-9, -3, 2)
+CHI, MARGINS = 1.0, powers(-9, -3, 2)
 
 
-def plan(scale: Scale) -> Sequence[Training]:
-    quick = scale == "quick"
-    count = 3 if quick else 5
-    trainings: list[Training] = []
-    for i, margin in enumerate(MARGINS):
-        trainings += grid(
-            dim=32 if quick else 128,
-            chi=CHI,
-            train_size=1024 if quick else 8192,
-            margin=margin,
-            batch=4 if quick else 8,
-            temperature=[margin * ratio for ratio in powers(-6, 8, 2 if quick else 1)],
-            seeds=range(i * count, (i + 1) * count),
-            test_size=1024 if quick else 32768,
-        )
-    return trainings
+def _grid(i: int, margin: float) -> Grid:
+    def own(count: int, step: int, **other: Any) -> dict[str, Any]:
+        temperature = [margin * ratio for ratio in powers(-6, 8, step)]
+        return {"seeds": range(i * count, (i + 1) * count), "temperature": temperature, **other}
 
-
-def draw(runs: Runs, scale: Scale) -> Any:
-    figure, axes = new_figure(size=(5.2, 4.4))
-    small = inset(axes, (0.65, 0.12, 0.33, 0.33), xlabel="$T$", ylabel=r"$\|\mathbf{w}_\perp\|$")
-    margins = runs.values("margin")
-    for margin, color, marker in zip(margins, shades(len(margins)), "os^D", strict=True):
-        T, w_perp = runs.curve("temperature", "w_perp", margin=margin)
-        mean, error = spread(w_perp)
-        look = {"color": color, "marker": marker, "linestyle": ""}
-        label = rf"$\kappa={power_of_two(margin)[1:]}"
-        axes.errorbar(T / margin, mean / margin, error / margin, markersize=5, label=label, **look)
-        small.plot(T, mean, markersize=2.5, **look)
-    _theory(axes, runs)
-    axes.set(
-        xscale="log",
-        yscale="log",
-        xlabel=r"$T/\kappa$",
-        ylabel=r"$\|\mathbf{w}_\perp\|\,/\,\kappa$",
+    return Grid(
+        chi=CHI,
+        margin=margin,
+        quick=own(3, 2, dim=32, train_size=1024, batch=4, test_size=1024),
+        paper=own(5, 1, dim=128, train_size=8192, batch=8),
     )
-    low, high = axes.get_ylim()
-    axes.set_ylim(low * (low / high) ** 0.1, high)  # room for the inset
-    axes.legend(fontsize=8.5, loc="upper left", frameon=False)
-    return figure
 
 
 def _theory(axes: Any, runs: Runs) -> None:
-    k_perp, root_d = constants(CHI).k_perp, math.sqrt(runs.values("dim")[0])
-    hot = np.array([2.0**-1, 2.0**8])
-    label = r"theory, $k_\perp T\sqrt{d}$"
-    axes.plot(hot, k_perp * root_d * hot, "k--", linewidth=1.2, label=label)
-    axes.axvline(1 / k_perp, ymin=0.5, color=GREY, linewidth=0.8, linestyle=":")
+    k_perp, hot = constants(CHI).k_perp, np.array([2.0**-1, 2.0**8])
+    line = k_perp * np.sqrt(runs.only("dim")) * hot
+    axes.plot(hot, line, label=r"theory, $k_\perp T\sqrt{d}$", **DASHED)
+    axes.axvline(1 / k_perp, ymin=0.5, color="0.6", linewidth=0.8, linestyle=":")
     top = axes.get_xaxis_transform()
     axes.text(1.1 / k_perp, 0.97, r"$T_c$", color="0.4", transform=top, va="top")
 
 
-def claims(runs: Runs, scale: Scale) -> list[Claim]:
+def _ratio(runs: Runs) -> FloatArray:
+    """`T/T_c` of each run."""
     table = runs.table()
-    ratio = table["temperature"] / table["margin"] * constants(CHI).k_perp  # T/T_c
-    of = ("temperature", "margin")
-    hot = exponents(table, "w_perp", of, ratio >= AWAY)
-    cold = exponents(table, "w_perp", of, ratio <= 1 / AWAY)
-    curves = [
-        Curve(margin, *runs.curve("temperature", "w_perp", margin=margin))
-        for margin in runs.values("margin")
-    ]
-    best = collapse(curves, y_exponent=None)
-    few = "too few temperatures on this side of T_c"
-    return [
-        regime_claim("figS11b.2a", "T >> kappa: |w_perp| ~ T", hot, "temperature", 1, few),
-        regime_claim("figS11b.2b", "T >> kappa: |w_perp| does not depend on kappa", hot, "margin",
-                     0, few),
-        regime_claim("figS11b.2c", "T << kappa: |w_perp| does not depend on T", cold,
-                     "temperature", 0, few),
-        regime_claim("figS11b.2d", "T << kappa: |w_perp| ~ kappa", cold, "margin", 1, few),
-        equal("figS11b.2e", "T_c ~ kappa: exponent of the best collapse of |w_perp| against T",
-              number(best), 1, TENTH, TENTH_REASON),
-    ]  # fmt: skip
+    return np.asarray(table["temperature"] / table["margin"] * constants(CHI).k_perp)
+
+
+def _exponent(id: str, says: str, of: str, equals: float, hot: bool) -> Exponent:
+    return Exponent(
+        id, f"T {'>>' if hot else '<<'} kappa: |w_perp| {says}", "w_perp", of, equals,
+        among=("temperature", "margin"),
+        where=lambda runs: _ratio(runs) >= AWAY if hot else _ratio(runs) <= 1 / AWAY,
+        otherwise="too few temperatures on this side of T_c",
+    )  # fmt: skip
+
+
+def _curves(runs: Runs) -> list[Curve]:
+    return [Curve(k, *runs.curve("temperature", "w_perp", margin=k)) for k in runs.values("margin")]
 
 
 FIGURE = Figure(
     "figS11b",
     "final |w_perp| against T for several margins, in units of the margin",
-    plan,
-    draw,
-    claims,
-)
+    plan=together(*(_grid(i, margin) for i, margin in enumerate(MARGINS))),
+    draw=Curves(
+        "temperature", "w_perp", by="margin", symbols={"margin": r"\kappa"},
+        unit=lambda training: (training.margin, training.margin),
+        xlabel=r"$T/\kappa$", ylabel=r"$\|\mathbf{w}_\perp\|\,/\,\kappa$",
+        inset=((0.65, 0.12, 0.33, 0.33), "$T$", r"$\|\mathbf{w}_\perp\|$"),
+        extra=_theory, look={"linestyle": ""}, room=(0.1, 0.0), legend={"loc": "upper left"},
+    ),
+    claims=[
+        _exponent("2a", "~ T", "temperature", 1, hot=True),
+        _exponent("2b", "does not depend on kappa", "margin", 0, hot=True),
+        _exponent("2c", "does not depend on T", "temperature", 0, hot=False),
+        _exponent("2d", "~ kappa", "margin", 1, hot=False),
+        Collapses("2e", "T_c ~ kappa: exponent of the best collapse of |w_perp| against T",
+                  _curves, equals=1, how={"y_exponent": None}),
+    ],
+)  # fmt: skip

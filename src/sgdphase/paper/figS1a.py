@@ -9,10 +9,10 @@ import numpy as np
 
 from sgdphase._records import Training
 from sgdphase.paper._along import exponent, geometric_mean
-from sgdphase.paper._claims import Claim, above, equal
-from sgdphase.paper._frame import Figure, Scale
-from sgdphase.paper._runs import Runs
 from sgdphase.paper._trajectory_plane import draw_paths, setting
+from sgdphase.paper.claim import Claim, above, equal
+from sgdphase.paper.figure import Figure, Scale
+from sgdphase.paper.runs import Runs
 
 MOMENTUM = 0.9
 SLOWER = 10.0  # 1 / (1 - MOMENTUM)

@@ -11,9 +11,6 @@ from sgdphase._records import Training
 from sgdphase._typing import FloatArray
 from sgdphase.diagram._style import new_figure
 from sgdphase.paper._along import exponent, first_time, geometric_mean, mean_since
-from sgdphase.paper._claims import Claim, below, equal
-from sgdphase.paper._frame import Figure, Scale
-from sgdphase.paper._runs import Runs
 from sgdphase.paper._weight_decay import (
     SETTLED,
     TEMPERATURE,
@@ -23,6 +20,9 @@ from sgdphase.paper._weight_decay import (
     finish,
     setting,
 )
+from sgdphase.paper.claim import Claim, below, equal
+from sgdphase.paper.figure import Figure, Scale
+from sgdphase.paper.runs import Runs
 
 BATCH = 8
 

@@ -24,9 +24,6 @@ from sgdphase._sweep import grid
 from sgdphase._typing import FloatArray, Mask
 from sgdphase.diagram._style import new_figure
 from sgdphase.errors import InputError
-from sgdphase.paper._claims import Claim, above, equal, untested
-from sgdphase.paper._frame import Figure, Scale
-from sgdphase.paper._runs import Runs
 from sgdphase.paper._scaling import (
     PART,
     TENTH,
@@ -44,6 +41,9 @@ from sgdphase.paper._scaling import (
     spread,
     whole_powers,
 )
+from sgdphase.paper.claim import Claim, above, equal, untested
+from sgdphase.paper.figure import Figure, Scale
+from sgdphase.paper.runs import Runs
 from sgdphase.stats import (
     LEVEL,
     REPLICATES,

@@ -18,9 +18,6 @@ from sgdphase.paper._along import (
     mean_since,
     mean_until,
 )
-from sgdphase.paper._claims import Claim, equal
-from sgdphase.paper._frame import Figure, Scale
-from sgdphase.paper._runs import Runs
 from sgdphase.paper._weight_decay import (
     SETTLED,
     TEMPERATURE,
@@ -30,6 +27,9 @@ from sgdphase.paper._weight_decay import (
     finish,
     setting,
 )
+from sgdphase.paper.claim import Claim, equal
+from sgdphase.paper.figure import Figure, Scale
+from sgdphase.paper.runs import Runs
 
 SMALL = 8
 

@@ -1,24 +1,261 @@
-"""Fig. S5: the fully connected net on parity MNIST at margin 1, panels A to D."""
+"""Fig. S5: the fully connected net on parity MNIST at margin 1: one plane, four observables (A-D).
+
+The weight change is no power of `T` or `lr` at this margin, so the lines are drawn as the paper
+does: `lr_c(batch)` is where it is some factor above its value at `lr -> 0`, and `B*` is where the
+diagonal and the horizontal part of that line meet. All panels draw these lines, and test errors of
+one regime are compared with those of another within seeds. Fig. S6 is the same for the CNN.
+"""
 
 from __future__ import annotations
 
-from sgdphase.paper._error_regimes import best_claim
-from sgdphase.paper._large_margin import alignment, figures, regimes
-from sgdphase.paper._networks import fc_large_margin
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sgdphase._typing import FloatArray, Mask
+from sgdphase.diagram import LinePoint, PhaseDiagram, Plane, phase_diagram, plane_from_table
+from sgdphase.diagram._boundaries import Line, gd_line, line_branch
+from sgdphase.paper.captions import omissions, title
+from sgdphase.paper.claim import Claim, Scale, above, below, equal, untested
+from sgdphase.paper.figure import Figure
+from sgdphase.paper.planes import growth_claim, line_claim, regions
+from sgdphase.paper.runs import Runs
+from sgdphase.paper.settings import At, fc_large_margin
+from sgdphase.stats import LEVEL, REPLICATES, Estimate, interval, seed_means, seed_replicates
+
+# Letter of the panel: the observable, and its name.
+PANELS = {
+    "a": ("weight_change", r"weight change $\|\Delta w\|/\|w_0\|$"),
+    "b": ("alignment", r"alignment $\langle y f\rangle$"),
+    "c": ("test_error", r"test error $\epsilon$"),
+    "d": ("test_error_early", r"test error $\epsilon$ with early stopping"),
+}
+# From the plane of a panel's observable and the lines, the panel's claims.
+Claims = Callable[[Plane, PhaseDiagram], list[Claim]]
+
+
+def by_weight_change(runs: Runs, factor: float) -> PhaseDiagram:
+    """The diagram with these lines, and each cell in the regime that they put it in."""
+    plane = plane_from_table(runs.table(), observable="weight_change")
+    rng = np.random.default_rng(0)
+    line = gd_line(plane, lowest_rates(plane), factor, rng, REPLICATES)
+    star = None if line is None else meeting(line)
+    low, high = None, None
+    if line is not None and star is not None:
+        low = line_branch(line, line.batch <= star.value / 2, 1.0, LEVEL, rng)
+        high = line_branch(line, line.batch >= star.value * 2, 0.0, LEVEL, rng)
+    points = [] if line is None else line.estimates(LEVEL)
+    diagram = replace(
+        phase_diagram(plane, factor=factor),
+        gd_line=tuple(LinePoint(b, e.value, e.low, e.high) for b, e in points),
+        critical_batch=star,
+        critical_temperature=low.level if low else None,
+        first_step_lr=high.level if high else None,
+        slopes={"below": low.slope if low else None, "above": high.slope if high else None},
+        notes=(),
+    )
+    return replace(diagram, cells=_named_cells(diagram))
+
+
+def lowest_rates(plane: Plane) -> NDArray[np.str_]:
+    """The cells that stand for `lr -> 0`, named GD: the lowest learning rate of each batch."""
+    fitted = np.isfinite(plane.log_value).any(axis=-1)
+    return np.where(fitted & (np.cumsum(fitted, axis=0) == 1), "GD", "unclear")
+
+
+def meeting(line: Line) -> Estimate | None:
+    """`B*` of `log lr_c = c + slope min(log batch, log B*)` by least squares, rising at first.
+
+    It is near the first or the last batch of a line that does not bend, and None with fewer than 4.
+    """
+    x = np.log2(line.batch)
+    if x.size < 4:
+        return None
+    stars = np.linspace(x[0], x[-1], 1 + 32 * round(x[-1] - x[0]))[1:]
+    shapes = np.minimum(x, stars[:, None])
+    shapes -= shapes.mean(axis=1, keepdims=True)
+    shapes /= np.linalg.norm(shapes, axis=1, keepdims=True)
+
+    def best(y: FloatArray) -> float:
+        explained = shapes @ (y - y.mean())
+        return float(2.0 ** stars[explained.argmax()]) if np.isfinite(y).all() else float("nan")
+
+    return interval(best(line.log_lr), np.array([best(y) for y in line.replicates]), LEVEL)
+
+
+def _named_cells(diagram: PhaseDiagram) -> tuple[Any, ...]:
+    regimes = {"noise": "noise-dominated", "first step": "first-step-dominated", "GD": "GD"}
+    names = np.full((diagram.lr.size, diagram.batch.size), "unclear", dtype="U24")
+    for name, region in regions(diagram, away=1.0).items():
+        names[region] = regimes[name]
+    return tuple(
+        cell if cell.regime in ("diverged", "missing") else replace(cell, regime=name)
+        for cell, name in zip(diagram.cells, names.ravel().tolist(), strict=True)
+    )
+
+
+def line_claims(plane: Plane, lines: PhaseDiagram) -> list[Claim]:
+    """Panel A: the line is diagonal, then horizontal, and the two meet inside the plane."""
+    where = f"where the weight change is {lines.factor:g} x that of eta -> 0"
+    return [
+        line_claim("1a", f"{where}: slope 1 in B below B*", lines.slopes["below"], 1),
+        line_claim("1b", f"{where}: slope 0 in B above B*", lines.slopes["above"], 0),
+        _inside("1c", "the two lines meet at a B* inside the plane", lines),
+    ]
+
+
+def _inside(id: str, says: str, lines: PhaseDiagram) -> Claim:
+    """A line that does not bend has its `B*` at one of its ends."""
+    if lines.critical_batch is None:
+        return untested(id, says, None, "the line is there for fewer than 4 batches")
+    first, last = 2 * lines.gd_line[0].batch, lines.gd_line[-1].batch / 2
+    rule = f"the interval of B* lies within {first:g} .. {last:g}, an octave from the line's ends"
+    middle, half = (first + last) / 2, (last - first) / 2
+    decided = equal(id, says, lines.critical_batch, middle, half, "")
+    return replace(decided, predicted=None, rule=rule)
+
+
+def alignment_claims(plane: Plane, lines: PhaseDiagram) -> list[Claim]:
+    """Panel B; in the main text: the output has to grow further to overcome the noise of SGD."""
+    says = "the alignment grows with T in the noise-dominated regime"
+    return [growth_claim("1", says, plane, regions(lines)["noise"])]
+
 
 BEST = "the lowest test error is in the noise-dominated regime"
 
-FIGURES = figures(
+
+def best_claim(id: str, errors: Plane, lines: PhaseDiagram, says: str = BEST) -> Claim:
+    """The lowest error is in the noise regime."""
+    noise = regions(lines, away=1.0)["noise"]
+    inside, outside = noise & complete(errors), ~noise & complete(errors)
+    if not inside.any() or not outside.any():
+        return untested(id, says, None, "no cells, or no others, in the noise regime")
+    ratio = error_ratio(errors, lowest(errors, inside), lowest(errors, outside))
+    reason = (
+        "lowest error of the regime over the lowest of all other cells, each the lowest mean over "
+        "seeds among cells where every seed was fitted"
+    )
+    return below(id, says, ratio, 1.0, reason)
+
+
+def gd_claim(id: str, says: str, errors: Plane, lines: PhaseDiagram, *, worse: bool) -> Claim:
+    """The error of GD is above that of the noise regime, or the same."""
+    fitted = np.isfinite(errors.log_value).any(axis=-1)
+    inside = {name: region & fitted for name, region in regions(lines).items()}
+    if not inside["GD"].any() or not inside["noise"].any():
+        return untested(id, says, None if worse else 1.0, "no cells well inside both regimes")
+    ratio = error_ratio(errors, inside["GD"], inside["noise"])
+    reason = (
+        "error of GD over that of the noise regime, geometric means over the cells at least a "
+        "factor 4 inside; less than a twentieth is no difference"
+    )
+    return (
+        above(id, says, ratio, 1.05, reason) if worse else equal(id, says, ratio, 1, 0.05, reason)
+    )
+
+
+def complete(errors: Plane) -> Mask:
+    """The cells where every seed was fitted."""
+    return np.asarray(np.isfinite(errors.log_value).all(axis=-1))
+
+
+def lowest(errors: Plane, among: Mask) -> Mask:
+    """The one cell of lowest mean error among complete ones."""
+    place = np.argwhere(among)[errors.value[among].mean(axis=-1).argmin()]
+    chosen = np.zeros_like(among)
+    chosen[tuple(place)] = True
+    return chosen
+
+
+def error_ratio(errors: Plane, one: Mask, other: Mask) -> Estimate:
+    """The geometric mean of the error over some cells, over that of others."""
+    cells = one | other
+    weights = one[cells] / one.sum() - other[cells] / other.sum()
+    logs = errors.log_value[cells]
+    copies = seed_replicates(logs, np.random.default_rng(0), REPLICATES)
+    return interval(2.0 ** float(weights @ seed_means(logs)), 2.0 ** (copies @ weights), LEVEL)
+
+
+def draw_panel(runs: Runs, lines: PhaseDiagram, letter: str) -> Any:
+    """An observable as colours under the lines; errors with a star at the lowest."""
+    from sgdphase.diagram import draw_lines, draw_names, draw_plane
+    from sgdphase.diagram._style import new_figure
+
+    observable, label = PANELS[letter]
+    figure, axes = new_figure(size=(5.0, 4.2))
+    plane = plane_from_table(runs.table(), observable=observable)
+    field = "test_error" if letter in "cd" else "value"
+    cells = zip(lines.cells, phase_diagram(plane).grid("value").ravel().tolist(), strict=True)
+    draw_plane(axes, replace(lines, cells=tuple(replace(c, **{field: v}) for c, v in cells)), field)
+    figure.axes[-1].set_ylabel(label)
+    draw_lines(axes, lines)
+    if letter in "ab":
+        draw_names(axes, lines)
+    else:
+        _same_colours(axes, runs)
+        if complete(plane).any():
+            i, j = np.argwhere(lowest(plane, complete(plane)))[0]
+            place = np.log2([plane.batch[j], plane.lr[i]])
+            axes.plot(*place, "*", ms=13, mfc="white", mec="black", mew=0.9, zorder=6)
+    return figure
+
+
+def _same_colours(axes: Any, runs: Runs) -> None:
+    """Those of the errors at the end and with early stopping, so that panels C and D compare."""
+    from matplotlib.colors import Normalize
+
+    planes = [plane_from_table(runs.table(), observable=PANELS[letter][0]) for letter in "cd"]
+    values = np.concatenate([phase_diagram(plane).grid("value").ravel() for plane in planes])
+    values = values[np.isfinite(values)]
+    if values.size:
+        axes.collections[0].set_norm(Normalize(values.min(), values.max()))
+
+
+def four_panels(
+    name: str, of: str, at: At, factor: float, errors: Mapping[str, Claims]
+) -> tuple[Figure, ...]:
+    """A figure for each panel; `errors` are the claims of panels C and D."""
+    claims = {"a": line_claims, "b": alignment_claims, **errors}
+    return tuple(_panel(name, of, at, factor, letter, claims[letter]) for letter in PANELS)
+
+
+def _panel(name: str, of: str, at: At, factor: float, letter: str, decide: Claims) -> Figure:
+    observable, _ = PANELS[letter]
+    what = observable.replace("_early", " with early stopping").replace("_", " ")
+
+    def draw(runs: Runs, scale: Scale) -> Any:
+        picture = draw_panel(runs, by_weight_change(runs, factor), letter)
+        picture.axes[0].set_title(title(at(scale)), fontsize=10)
+        return picture
+
+    def claims(runs: Runs, scale: Scale) -> list[Claim]:
+        plane = plane_from_table(runs.table(), observable=observable)
+        return decide(plane, by_weight_change(runs, factor))
+
+    return Figure(
+        name + letter,
+        f"{of} at margin 1 in (B, eta): {what}; lines where the weight change is {factor:g} x "
+        "that of eta -> 0",
+        lambda scale: at(scale).plane(),
+        draw,
+        claims,
+        remark=omissions(at("laptop")),
+        reduced=True,
+    )
+
+
+FIGURES = four_panels(
     "figS5",
     "the fully connected net on parity MNIST",
     fc_large_margin,
     1.3,
     {
-        "a": regimes,
-        "b": alignment,
-        "c": lambda id, errors, lines: [best_claim(f"{id}.2", BEST, errors, lines)],
-        "d": lambda id, errors, lines: [
-            best_claim(f"{id}.3", f"{BEST} with early stopping too", errors, lines)
+        "c": lambda errors, lines: [best_claim("2", errors, lines)],
+        "d": lambda errors, lines: [
+            best_claim("3", errors, lines, f"{BEST} with early stopping too")
         ],
     },
 )

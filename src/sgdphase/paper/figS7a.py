@@ -9,22 +9,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from sgdphase._records import Training
-from sgdphase.diagram._style import new_figure
-from sgdphase.paper._alignment_in_time import (
-    FEW,
-    draw_alignment,
-    largest_part_after,
-    part_after,
-    steps_in_all,
-    steps_to,
-)
-from sgdphase.paper._along import mean
-from sgdphase.paper._claims import Claim, below
-from sgdphase.paper._frame import Figure, Scale
-from sgdphase.paper._left_out import write_left_out
-from sgdphase.paper._networks import fc_large_margin
-from sgdphase.paper._runs import Runs
+from sgdphase.paper.claim import Claim, Scale, below
+from sgdphase.paper.fig3_inset import FEW, alignment_in_time, nine_tenths, part_after
+from sgdphase.paper.figure import Figure
+from sgdphase.paper.measure import mean
+from sgdphase.paper.runs import Runs
+from sgdphase.paper.settings import fc_large_margin
+from sgdphase.stats import Estimate
 
 # Learning rate and batches.
 CELLS: dict[Scale, tuple[float, tuple[int, ...]]] = {
@@ -40,29 +34,27 @@ def plan(scale: Scale) -> Sequence[Training]:
 
 
 def draw(runs: Runs, scale: Scale) -> Any:
-    figure, axes = new_figure(size=(5.6, 4.0))
-    draw_alignment(axes, runs)
-    axes.set_title(
-        rf"fully connected, parity MNIST, $\kappa=1$, $\eta={CELLS[scale][0]:g}$", fontsize="medium"
-    )
-    figure.legend(*axes.get_legend_handles_labels(), loc="outside right upper", frameon=False)
-    write_left_out(figure, plan(scale), plan("paper"))
-    return figure
+    title = rf"fully connected, parity MNIST, $\kappa=1$, $\eta={CELLS[scale][0]:g}$"
+    return alignment_in_time(title)(runs, scale)
 
 
 def claims(runs: Runs, scale: Scale) -> list[Claim]:
     largest = runs.values("batch")[-1]
-    took = f"{steps_to(runs, largest, 0.9):g} steps of {steps_in_all(runs, largest):g}"
     return [
-        below("figS7a.1a", "inflation: the alignment does not jump in the first step; alignment "
-              "after it over the final one, at the B where it is largest",
-              largest_part_after(runs, 1), 0.1,
+        below("1a", "inflation: the alignment does not jump in the first step; alignment after it "
+              "over the final one, at the B where it is largest", _largest_part(runs), 0.1,
               "a tenth: in the perceptron at large B it is within a tenth of 1"),
-        below("figS7a.1b", f"nor in the first {FEW}: alignment after them over the final one, at "
-              f"the largest B ({largest}, where nine tenths take {took})",
+        below("1b", f"nor in the first {FEW}: alignment after them over the final one, at the "
+              f"largest B ({largest}, where nine tenths take {nine_tenths(runs, largest)})",
               mean(part_after(runs, largest, FEW)), 0.5,
               "less than half is built up; at small margin (fig3-inset) within a tenth of all"),
     ]  # fmt: skip
+
+
+def _largest_part(runs: Runs) -> Estimate:
+    """The part of the final alignment after one step, at the batch where it is largest."""
+    each = [mean(part_after(runs, batch, 1)) for batch in runs.values("batch")]
+    return max(each, key=lambda part: -np.inf if np.isnan(part.value) else part.value)
 
 
 FIGURE = Figure(
@@ -72,4 +64,5 @@ FIGURE = Figure(
     draw,
     claims,
     trajectories=True,
+    reduced=True,
 )

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from sgdphase.paper._network_collapse import WEIGHT_CHANGE, Batches, Range
-from sgdphase.paper._networks import fc_large_margin
+from sgdphase.paper.fig4b import WEIGHT_CHANGE, Batches, Range
+from sgdphase.paper.settings import fc_large_margin
 
 BATCHES = Batches(
-    name="figS7b",
     title=r"fully connected, parity MNIST, $\kappa=1$",
     setting=fc_large_margin,
     ranges={
@@ -15,12 +14,13 @@ BATCHES = Batches(
         "paper": Range((10, 14), (3, 3), (0, 12)),
     },
     learnt=WEIGHT_CHANGE,
-    id="figS7b.2",
+    id="2",
     says="B* ~ P^0.4",
     exponent=0.4,
 )
 
 FIGURE = BATCHES.figure(
+    "figS7b",
     "relative weight change of the fully connected net on parity MNIST against B, for several P, "
     "collapsed: large margin",
     remark="A first run at laptop scale had eta = 8, which at these P is below the first-step line "

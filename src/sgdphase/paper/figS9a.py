@@ -11,7 +11,6 @@ from sgdphase._records import Training
 from sgdphase._sweep import grid
 from sgdphase._typing import FloatArray
 from sgdphase.diagram._style import new_figure
-from sgdphase.paper._claims import Claim, below, equal
 from sgdphase.paper._crossover import (
     CHI,
     MARGIN,
@@ -32,8 +31,9 @@ from sgdphase.paper._crossover import (
     times_of,
     typical,
 )
-from sgdphase.paper._frame import Figure, Scale
-from sgdphase.paper._runs import Runs
+from sgdphase.paper.claim import Claim, below, equal
+from sgdphase.paper.figure import Figure, Scale
+from sgdphase.paper.runs import Runs
 from sgdphase.stats import power_law
 from sgdphase.theory import constants, online
 

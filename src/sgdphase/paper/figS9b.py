@@ -11,7 +11,6 @@ from sgdphase._records import Training
 from sgdphase._sweep import Run, grid
 from sgdphase._typing import FloatArray
 from sgdphase.diagram._style import GREY, new_figure
-from sgdphase.paper._claims import Claim, equal, untested
 from sgdphase.paper._crossover import (
     CHI,
     LAMBDA,
@@ -33,8 +32,9 @@ from sgdphase.paper._crossover import (
     times_of,
     typical,
 )
-from sgdphase.paper._frame import Figure, Scale
-from sgdphase.paper._runs import Runs
+from sgdphase.paper.claim import Claim, equal, untested
+from sgdphase.paper.figure import Figure, Scale
+from sgdphase.paper.runs import Runs
 from sgdphase.stats import power_law
 from sgdphase.theory import averages, constants
 

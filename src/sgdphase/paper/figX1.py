@@ -21,9 +21,6 @@ from sgdphase._records import Outcome, Training
 from sgdphase._sweep import grid
 from sgdphase._typing import FloatArray
 from sgdphase.diagram._style import BLUE, GREEN, ORANGE, new_figure
-from sgdphase.paper._claims import Claim, above
-from sgdphase.paper._frame import Figure, Scale
-from sgdphase.paper._runs import Runs
 from sgdphase.paper._scaling import (
     Crossovers,
     crossovers,
@@ -34,6 +31,9 @@ from sgdphase.paper._scaling import (
     size_range,
     whole_powers,
 )
+from sgdphase.paper.claim import Claim, above
+from sgdphase.paper.figure import Figure, Scale
+from sgdphase.paper.runs import Runs
 from sgdphase.stats import (
     LEVEL,
     REPLICATES,

@@ -12,10 +12,10 @@ from sgdphase._records import Training
 from sgdphase._sweep import grid
 from sgdphase.diagram import PhaseDiagram, draw_plane, phase_diagram, plane_from_table
 from sgdphase.diagram._style import new_figure
-from sgdphase.paper._claims import Claim, equal, untested
 from sgdphase.paper._crossover import MARGIN, powers
-from sgdphase.paper._frame import Figure, Scale
-from sgdphase.paper._runs import Runs
+from sgdphase.paper.claim import Claim, equal, untested
+from sgdphase.paper.figure import Figure, Scale
+from sgdphase.paper.runs import Runs
 from sgdphase.stats import Estimate
 from sgdphase.theory import Scales, scales
 

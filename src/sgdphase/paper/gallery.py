@@ -9,9 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from sgdphase.paper._frame import Figure
-from sgdphase.paper.catalog import FIGURES
-from sgdphase.paper.make import read_claims
+from sgdphase.paper.figure import FIGURES, Figure, read_claims
 
 
 def totals(ledger: list[dict[str, Any]]) -> str:

@@ -11,10 +11,7 @@ from scipy.stats import beta
 from sgdphase._records import Training
 from sgdphase._typing import FloatArray
 from sgdphase.diagram._style import BLUE, GREEN, GREY, ORANGE, PURPLE, new_figure
-from sgdphase.paper._claims import Claim, above, below, equal
 from sgdphase.paper._crossover import exponent, shades, typical
-from sgdphase.paper._frame import Figure, Scale
-from sgdphase.paper._runs import Runs
 from sgdphase.paper._theory_measured import (
     CHIS,
     DIM,
@@ -28,6 +25,9 @@ from sgdphase.paper._theory_measured import (
     solution,
     spread,
 )
+from sgdphase.paper.claim import Claim, above, below, equal
+from sgdphase.paper.figure import Figure, Scale
+from sgdphase.paper.runs import Runs
 from sgdphase.stats import Estimate, PowerLaw, power_law
 from sgdphase.theory import asymptotic, constants, mean_abs_x1
 

@@ -1,0 +1,207 @@
+"""How figures are drawn: colours, insets, curves with errors over seeds, trajectories in time.
+
+`Curves` and `Trajectories` are specifications of a picture, called with the runs of a figure. What
+one figure alone draws is a function in its file. Matplotlib loads with the first call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from itertools import cycle
+from typing import Any
+
+import numpy as np
+
+from sgdphase._records import Training
+from sgdphase._typing import FloatArray
+from sgdphase.paper.claim import Scale
+from sgdphase.paper.runs import Runs
+from sgdphase.stats import power_of_two_tex
+
+Bounds = tuple[float, float, float, float]
+# Adds to axes what only this figure has: lines of the theory, or marks.
+Extra = Callable[[Any, Runs], None]
+
+MARKERS = "os^Dv<>"
+DASHED: dict[str, Any] = {"color": "black", "linestyle": "--", "linewidth": 1.2}
+
+
+def panels(columns: int = 1, size: tuple[float, float] = (5.4, 4.3)) -> tuple[Any, Any]:
+    """A figure and its panel, or its panels side by side, of this size each."""
+    from sgdphase.diagram._style import new_figure
+
+    return new_figure(columns=columns, size=size)
+
+
+def shades(count: int, colormap: str = "viridis") -> list[Any]:
+    """Colours of an ordered set, dark to light, that colour-blind readers can distinguish."""
+    from matplotlib import colormaps
+
+    return [colormaps[colormap](x) for x in np.linspace(0.0, 0.88, max(count, 2))][:count]
+
+
+def inset(axes: Any, bounds: Bounds, xlabel: str = "", ylabel: str = "") -> Any:
+    """Logarithmic axes within axes, for the raw data."""
+    small = axes.inset_axes(bounds)
+    small.set(xscale="log", yscale="log", xlabel=xlabel, ylabel=ylabel)
+    small.minorticks_off()
+    small.set_in_layout(False)
+    small.tick_params(labelsize=7)
+    small.xaxis.label.set_size(9)
+    small.yaxis.label.set_size(9)
+    small.xaxis.labelpad = small.yaxis.labelpad = 1
+    return small
+
+
+def key(axes: Any, fmt: str, label: str, color: Any = "0.4", **look: Any) -> None:
+    """An entry of the legend, for what is drawn in many colours."""
+    axes.plot([], [], fmt, color=color, label=label, **look)
+
+
+def legend(axes: Any, loc: str, **other: Any) -> None:
+    """A small legend in two columns."""
+    look: Any = {"fontsize": 8, "ncols": 2, "columnspacing": 0.8, "handletextpad": 0.4}
+    axes.legend(loc=loc, frameon=False, **look | other)
+
+
+def legend_outside(figure: Any, axes: Any) -> None:
+    """The legend of a panel on the right of the figure."""
+    handles, labels = axes.get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside right upper", frameon=False)
+
+
+def make_room(axes: Any, below: float, above: float) -> None:
+    """Widen a logarithmic y axis by these parts of its length, for a legend and an inset."""
+    low, high = axes.get_ylim()
+    axes.set_ylim(low * (low / high) ** below, high * (high / low) ** above)
+
+
+def power_label(symbol: str, value: float) -> str:
+    """`$P=2^{10}$`."""
+    return f"${symbol}={power_of_two_tex(value)}$"
+
+
+def spread(y: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Geometric mean over seeds, and the distances down and up by one error of that mean."""
+    logs = np.log(np.where(y > 0, y, np.nan))
+    mean = np.nanmean(logs, axis=1)
+    n = np.maximum(np.isfinite(logs).sum(axis=1), 2)
+    error = np.nanstd(logs, axis=1) / np.sqrt(n - 1)
+    centre = np.exp(mean)
+    return centre, np.stack([centre - np.exp(mean - error), np.exp(mean + error) - centre])
+
+
+def draw_curve(
+    axes: Any,
+    x: FloatArray,
+    y: FloatArray,
+    *,
+    unit: tuple[float, float] = (1.0, 1.0),
+    small: Any = None,
+    **look: Any,
+) -> None:
+    """Means over seeds of `y [n, seeds]` at `x [n]` with their errors, in units of x and y.
+
+    A black dot at the foot is an `x` where a training did not end. `small` axes show the means
+    without units.
+    """
+    there = (y > 0).any(axis=1)
+    mean, error = spread(y[there])
+    axes.errorbar(x[there] / unit[0], mean / unit[1], error / unit[1], **look)
+    lost = x[np.isnan(y).any(axis=1)] / unit[0]
+    axes.plot(lost, np.full(lost.size, 0.02), "k.", transform=axes.get_xaxis_transform())
+    if small is not None:
+        small.plot(x[there], mean, **look | {"markersize": 2.5, "label": None})
+
+
+@dataclass(frozen=True)
+class Curves:
+    """A final number `y` against a parameter `x`: means over seeds with their errors.
+
+    There is a colour per value of `by`, a marker per value of `marks` (else of `by`), a panel per
+    value of `panels`; `symbols` are the letters of these parameters in the legend. `unit` gives,
+    from a training of the curve, what its x and y are divided by; an inset (bounds and labels)
+    shows them without. `room` widens the y axis, below and above. A number of a run that did not
+    fit its points is missing.
+    """
+
+    x: str
+    y: str
+    by: str
+    xlabel: str
+    ylabel: str
+    marks: str = ""
+    panels: str = ""
+    symbols: Mapping[str, str] = field(default_factory=lambda: {"train_size": "P"})
+    unit: Callable[[Training], tuple[float, float]] = lambda training: (1.0, 1.0)
+    inset: tuple[Bounds, str, str] | None = None
+    extra: Extra = lambda axes, runs: None
+    title: Callable[[Runs], str] = lambda runs: ""
+    look: Mapping[str, Any] = field(default_factory=dict)
+    room: tuple[float, float] = (0.0, 0.0)
+    legend: Mapping[str, Any] = field(default_factory=lambda: {"loc": "best"})
+    size: tuple[float, float] = (5.4, 4.4)
+
+    def __call__(self, runs: Runs, scale: Scale) -> Any:
+        runs = runs.fitted()
+        parts = runs.split(self.panels) if self.panels else [runs]
+        figure, axes = panels(len(parts), self.size)
+        for panel, own in zip(np.atleast_1d(axes), parts, strict=True):
+            self._panel(panel, own)
+        return figure
+
+    def _panel(self, axes: Any, runs: Runs) -> None:
+        small = inset(axes, *self.inset) if self.inset else None
+        values = runs.values(self.by)
+        colors = dict(zip(values, shades(len(values)), strict=True))
+        marks = runs.values(self.marks) if self.marks else values
+        markers = dict(zip(marks, cycle(MARKERS), strict=False))
+        for value, color in colors.items():
+            for mark in marks if self.marks else [value]:
+                own = runs.where(**{self.by: value} | {self.marks or self.by: mark})
+                if own.runs:
+                    x, y = own.curve(self.x, self.y)
+                    unit = self.unit(own.runs[0].training)
+                    look = {"color": color, "marker": markers[mark], "markersize": 4}
+                    look |= {"linewidth": 0.8, **self.look}
+                    draw_curve(axes, x, y, unit=unit, small=small, **look)
+            label = power_label(self.symbols[self.by], value)
+            key(axes, "o" if self.marks else markers[value], label, color, markersize=4)
+        for mark in marks if self.marks else []:
+            label = rf"${self.symbols[self.marks]}={mark:g}$"
+            key(axes, markers[mark], label, markersize=4, fillstyle="none")
+        axes.set(xscale="log", yscale="log", xlabel=self.xlabel, ylabel=self.ylabel)
+        axes.set_title(self.title(runs), fontsize="medium")
+        self.extra(axes, runs)
+        make_room(axes, *self.room)
+        legend(axes, **self.legend)
+
+
+@dataclass(frozen=True)
+class Trajectories:
+    """A number `y` in time: the first seed for each batch, with a star at its end.
+
+    The end of a training that did not fit its points is a black dot.
+    """
+
+    y: str
+    ylabel: str
+    title: str
+    extra: Extra = lambda axes, runs: None
+    size: tuple[float, float] = (5.6, 4.0)
+
+    def __call__(self, runs: Runs, scale: Scale) -> Any:
+        figure, axes = panels(size=self.size)
+        batches = runs.values("batch")
+        for batch, color in zip(batches, shades(len(batches)), strict=True):
+            (run,) = runs.where(batch=batch, seed=0).runs
+            along, fitted = run.outcome.trajectory, run.outcome.status == "fitted"
+            axes.plot(along["time"], along[self.y], color=color, label=f"$B={batch}$")
+            end = {"marker": "*", "mfc": color} if fitted else {"marker": "."}
+            axes.plot(along["time"][-1:], along[self.y][-1:], color="k", ms=9, **end)
+        axes.set(xscale="log", yscale="log", xlabel="$t$", ylabel=self.ylabel)
+        axes.set_title(self.title, fontsize="medium")
+        self.extra(axes, runs)
+        legend_outside(figure, axes)
+        return figure

@@ -1,0 +1,240 @@
+"""What a figure is (what to run, how to draw it, which claims it decides), and how one is made."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from importlib import import_module
+from pathlib import Path
+from typing import Any, get_args
+
+from sgdphase._records import Training
+from sgdphase._sweep import Progress, Store, Workers, grid, missing, sweep
+from sgdphase.errors import InputError
+from sgdphase.paper.claim import Claim, Decide
+from sgdphase.paper.claim import Scale as Scale
+from sgdphase.paper.runs import Runs
+
+SCALES: tuple[Scale, ...] = get_args(Scale)
+
+
+class Grid:
+    """The trainings of a figure at each scale: a grid of common values and those of the scale.
+
+    Arguments are those of `sgdphase.grid`. Without values for `laptop`, it runs what `paper` does.
+
+    >>> plan = Grid(dim=8, lr=1.0, batch=[1, 2], quick={"seeds": 2}, paper={"seeds": 5})
+    >>> [len(plan(scale)) for scale in SCALES]
+    [4, 10, 10]
+    """
+
+    def __init__(
+        self,
+        *,
+        quick: Mapping[str, Any],
+        paper: Mapping[str, Any],
+        laptop: Mapping[str, Any] | None = None,
+        **common: Any,
+    ) -> None:
+        own = {"quick": quick, "laptop": paper if laptop is None else laptop, "paper": paper}
+        self._values = {scale: {**common, **own[scale]} for scale in SCALES}
+
+    def __call__(self, scale: Scale) -> list[Training]:
+        return list(grid(**self._values[scale]))
+
+
+def together(*grids: Grid) -> Callable[[Scale], list[Training]]:
+    """The trainings of several grids, such as those of each chi with its own sizes."""
+    return lambda scale: [training for each in grids for training in each(scale)]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure of the paper, or one of ours (`figX1`).
+
+    `plan(scale)` are its trainings (a `Grid`, a plane of `settings`), `draw(runs, scale)` gives a
+    matplotlib figure (`draw.Curves`, ...), and `claims` are functions of runs and scale that give
+    the lines it adds to the ledger (`claim.Exponent`, ...), with ids that start after its name. A
+    `remark` says what a reader of the verdicts should know, such as what was changed after a first
+    run. With `reduced`, a line below the picture says what its plan left out of the paper's.
+    """
+
+    name: str
+    shows: str
+    plan: Callable[[Scale], Sequence[Training]]
+    draw: Callable[[Runs, Scale], Any]
+    claims: Decide | Sequence[Decide]
+    trajectories: bool = False
+    remark: str = ""
+    reduced: bool = False
+
+    def decide(self, runs: Runs, scale: Scale) -> list[Claim]:
+        """The claims with their verdicts."""
+        parts = [self.claims] if callable(self.claims) else self.claims
+        decided = [claim for part in parts for claim in part(runs, scale)]
+        return [
+            claim
+            if claim.id.startswith(f"{self.name}.")
+            else replace(claim, id=f"{self.name}.{claim.id}")
+            for claim in decided
+        ]
+
+    def picture(self, runs: Runs, scale: Scale) -> Any:
+        """The drawing, with the line below it."""
+        drawn = self.draw(runs, scale)
+        if self.reduced:
+            from sgdphase.paper.captions import write_left_out
+
+            write_left_out(drawn, self.plan(scale), self.plan("paper"))
+        return drawn
+
+
+# Names of the figures in the order of the paper, ours (figX) last, and the module of each.
+_MODULES = {
+    "fig1a": "fig1a",
+    "fig1a-chi0": "fig1a",
+    "fig1b": "fig1b",
+    "fig1b-full": "fig1b",
+    "fig1c": "fig1c",
+    "fig2": "fig2",
+    "fig3": "fig3",
+    "fig3-inset": "fig3_inset",
+    "fig4a": "fig4a",
+    "fig4b": "fig4b",
+    "figS1a": "figS1a",
+    "figS1b": "figS1b",
+    "figS2a": "figS2a",
+    "figS2b": "figS2b",
+    "figS3a": "figS3",
+    "figS3b": "figS3",
+    "figS4a": "figS4",
+    "figS4b": "figS4",
+    **{f"figS5{panel}": "figS5" for panel in "abcd"},
+    **{f"figS6{panel}": "figS6" for panel in "abcd"},
+    "figS7a": "figS7a",
+    "figS7b": "figS7b",
+    "figS8a": "figS8",
+    "figS8b": "figS8",
+    "figS9a": "figS9a",
+    "figS9b": "figS9b",
+    "figS10a": "figS10a",
+    "figS10b": "figS10b",
+    "figS11a": "figS11a",
+    "figS11b": "figS11b",
+    "theory": "theory",
+    "figX1": "figX1",
+    "figX2": "figX2",
+}
+
+
+class _Catalog(Mapping[str, Figure]):
+    """All figures by name; the module of one (its `FIGURE` or `FIGURES`) loads when it is asked."""
+
+    def __getitem__(self, name: str) -> Figure:
+        module = import_module(f"sgdphase.paper.{_MODULES[name]}")
+        figures: Sequence[Figure] = getattr(module, "FIGURES", None) or (module.FIGURE,)
+        return {figure.name: figure for figure in figures}[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_MODULES)
+
+    def __len__(self) -> int:
+        return len(_MODULES)
+
+
+FIGURES: Mapping[str, Figure] = _Catalog()
+
+
+def chosen(names: Iterable[str]) -> list[Figure]:
+    """The figures of these names; `all` is all of them."""
+    wanted = list(names)
+    if "all" in wanted:
+        return list(FIGURES.values())
+    for name in wanted:
+        if name not in _MODULES:
+            raise InputError(f"'{name}' is not a figure; there are {', '.join(FIGURES)}, and all")
+    return [FIGURES[name] for name in wanted]
+
+
+@dataclass(frozen=True)
+class Cost:
+    """How much a figure takes: trainings, those in the store, expected seconds of the rest."""
+
+    trainings: int
+    done: int
+    seconds: float
+
+
+def cost(figure: Figure, scale: Scale, store: Store) -> Cost:
+    """What making the figure would run, on one core."""
+    plan = figure.plan(scale)
+    jobs = missing(plan, store, trajectories=figure.trajectories)
+    keys = {training.key for training in plan}
+    return Cost(len(keys), len(keys) - len(jobs), sum(job.cost for job in jobs))
+
+
+def make(
+    figure: Figure,
+    scale: Scale,
+    store: Store,
+    out: Path,
+    *,
+    workers: int | Workers | None = None,
+    progress: Progress | None = None,
+) -> list[Claim]:
+    """Write `NAME.png`, `NAME.pdf` and `NAME.claims.json` into `out`; return the claims."""
+    from sgdphase.diagram._style import save
+
+    if out.exists() and not out.is_dir():
+        raise InputError(f"'{out}': is a file; a folder is needed")
+    runs = collect(figure, scale, store, workers=workers, progress=progress)
+    claims = figure.decide(runs, scale)
+    picture = figure.picture(runs, scale)
+    out.mkdir(parents=True, exist_ok=True)
+    for ending in ("png", "pdf"):
+        save(picture, out / f"{figure.name}.{ending}")
+    write_claims(out, figure.name, scale, claims)
+    return claims
+
+
+def collect(
+    figure: Figure,
+    scale: Scale,
+    store: Store,
+    *,
+    workers: int | Workers | None = None,
+    progress: Progress | None = None,
+) -> Runs:
+    """The runs of a figure, after running those that the store does not have."""
+    plan = figure.plan(scale)
+    if not plan:
+        return Runs(())
+    sweep(plan, store, workers=workers, trajectories=figure.trajectories, progress=progress)
+    wanted = {training.key for training in plan}
+    stored = store.runs(trajectories=figure.trajectories)
+    return Runs(tuple(run for run in stored if run.training.key in wanted))
+
+
+def write_claims(out: Path, name: str, scale: Scale, claims: Sequence[Claim]) -> None:
+    """The claims of a figure, one object each, with the scale they were decided at."""
+    content = [claim.as_dict() | {"figure": name, "scale": scale} for claim in claims]
+    (out / f"{name}.claims.json").write_text(json.dumps(content, indent=2) + "\n")
+
+
+def read_claims(folder: Path) -> list[dict[str, Any]]:
+    """The ledger: the claims of every figure that was made into a folder, in the paper's order."""
+    places = {f"{name}.claims.json": place for place, name in enumerate(FIGURES)}
+    paths = sorted(
+        folder.glob("*.claims.json"),
+        key=lambda path: (places.get(path.name, len(places)), path.name),
+    )
+    if not paths:
+        raise InputError(f"'{folder}': holds no *.claims.json; `sgdphase figure` makes them")
+    ledger: list[dict[str, Any]] = []
+    for path in paths:
+        try:
+            ledger += json.loads(path.read_text())
+        except (ValueError, TypeError) as error:
+            raise InputError(f"'{path}': is not a list of claims ({error})") from None
+    return ledger

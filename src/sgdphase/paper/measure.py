@@ -1,0 +1,156 @@
+"""Numbers with intervals, read off runs.
+
+Exponents come from least squares in logarithms over the cells of a region that the theory's scales
+cut out, never from the data. They are *effective* ones: at finite `P` they may drift, and each
+claim about an exponent of `P` says how. Intervals are over seeds (`sgdphase.stats`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sgdphase._sweep import Table
+from sgdphase._typing import FloatArray, Mask
+from sgdphase.paper.runs import Runs, Trajectory
+from sgdphase.stats import (
+    LEVEL,
+    REPLICATES,
+    Collapse,
+    Curve,
+    Estimate,
+    PowerLaw,
+    effective_power_laws,
+    interval,
+    logarithms,
+    loglinear,
+    power_law,
+    seed_means,
+    seed_replicates,
+)
+
+# A regime is looked at where the scale that bounds it is at least this factor away.
+AWAY = 4.0
+
+# Sizes in a window of effective exponents. With 3 there is one degree of freedom left to judge the
+# scatter about the line by, and the intervals are now and then of no use.
+WINDOW = 4
+
+
+def converted(estimate: Estimate, by: Callable[[float], float]) -> Estimate:
+    """A monotonic function of a number and of its interval.
+
+    >>> converted(Estimate(2.0, 1.0, 3.0), lambda x: -x)
+    Estimate(value=-2.0, low=-3.0, high=-1.0)
+    """
+    low, high = sorted([by(estimate.low), by(estimate.high)])
+    return Estimate(float(by(estimate.value)), float(low), float(high))
+
+
+def mean(values: ArrayLike) -> Estimate:
+    """Over all cells and seeds of `values [..., seeds]`."""
+    y = np.asarray(values, dtype=np.float64)
+    copies = seed_replicates(y, np.random.default_rng(0), REPLICATES)
+    cells = tuple(range(1, copies.ndim))
+    return interval(float(np.mean(seed_means(y))), copies.mean(axis=cells), LEVEL)
+
+
+def geometric_mean(values: ArrayLike) -> Estimate:
+    """As `mean`, of the logarithms; what is not above 0 counts as missing."""
+    return converted(mean(logarithms(values)), lambda x: float(np.exp(x)))
+
+
+def furthest(values: ArrayLike, predicted: float = 1.0) -> Estimate:
+    """Of the cells of `values [n, seeds]`, the one whose mean is furthest from the prediction."""
+    each = [geometric_mean(row) for row in np.asarray(values, dtype=np.float64)]
+    return max(each, key=lambda one: abs(np.log(one.value / predicted)))
+
+
+def exponent(x: ArrayLike, y: ArrayLike) -> Estimate:
+    """Of the power law of `y [n, seeds]` in `x [n]`."""
+    return power_law(x, y).exponent
+
+
+def exponents(table: Table, y: str, parameters: Sequence[str], keep: Mask) -> dict[str, Estimate]:
+    """`y ~ product of parameter^exponent` over the runs kept.
+
+    A parameter whose exponent these runs cannot determine (it does not vary, or only along with
+    another) is left out of the answer.
+    """
+    if not keep.any():
+        return {}
+    at = np.stack([np.log(table[name][keep].astype(np.float64)) for name in parameters], axis=1)
+    cells, cell = np.unique(at, axis=0, return_inverse=True)
+    seeds, seed = np.unique(table["seed"][keep], return_inverse=True)
+    log_y = np.full((len(cells), len(seeds)), np.nan)
+    log_y[cell.ravel(), seed] = logarithms(table[y][keep])
+    centred = cells - cells.mean(axis=0)
+    columns = _independent(centred)
+    if not columns or len(cells) <= len(columns) + 1:
+        return {}
+    fit = loglinear(centred[:, columns], log_y)
+    return {
+        parameters[column]: fit.exponent(*np.eye(len(columns))[i])
+        for i, column in enumerate(columns)
+        if _is_determined(centred, column)
+    }
+
+
+def _independent(columns: FloatArray) -> list[int]:
+    """Columns that are no combination of earlier ones."""
+    chosen: list[int] = []
+    for column in range(columns.shape[1]):
+        if np.linalg.matrix_rank(columns[:, [*chosen, column]], tol=1e-6) > len(chosen):
+            chosen.append(column)
+    return chosen
+
+
+def _is_determined(columns: FloatArray, column: int) -> bool:
+    others = np.delete(columns, column, axis=1)
+    rank = np.linalg.matrix_rank(others, tol=1e-6) if others.size else 0
+    return bool(np.linalg.matrix_rank(columns, tol=1e-6) > rank)
+
+
+def effective(sizes: FloatArray, y: FloatArray) -> list[PowerLaw]:
+    """The exponent over each window of consecutive sizes."""
+    return effective_power_laws(sizes, y, window=min(WINDOW, len(sizes)))
+
+
+def drift(sizes: FloatArray, y: FloatArray) -> str:
+    """How the exponent changes with `P`: its value over windows of consecutive sizes."""
+    return listed(effective(sizes, y), min(WINDOW, len(sizes)))
+
+
+def listed(fits: Sequence[PowerLaw] | Sequence[Collapse], window: int) -> str:
+    """The exponents of several windows, in order of size."""
+    values = ", ".join(f"{fit.exponent.value:.2f}" for fit in fits)
+    return f"over {window} consecutive sizes, smallest first: {values}"
+
+
+def size_range(sizes: Sequence[float] | FloatArray) -> str:
+    """`P = 2^10 to 2^15`."""
+    return f"P = 2^{np.log2(min(sizes)):.0f} to 2^{np.log2(max(sizes)):.0f}"
+
+
+def curves_by_size(runs: Runs, y: str, power: float) -> list[Curve]:
+    """`y / eta^power` against `B` for each `P`: the mean over `eta` within each seed.
+
+    Cells of one seed share a training set, so they are one curve with one error, not several. A
+    batch at which a seed did not end, at whatever `eta`, lacks that seed.
+    """
+    curves = []
+    for size in runs.values("train_size"):
+        own, logs = runs.where(train_size=size), []
+        for rate in own.values("lr"):
+            batch, values = own.curve("batch", y, lr=rate)
+            logs.append(logarithms(values / rate**power))
+        curves.append(Curve(size, batch, np.exp(np.mean(logs, axis=0))))
+    return curves
+
+
+def at(time: ArrayLike, along: Trajectory, values: FloatArray) -> FloatArray:
+    """Values of a trajectory at other times; constant before its start and after its end."""
+    log_t = np.log(np.asarray(time, dtype=np.float64))
+    return np.asarray(np.interp(log_t, np.log(along["time"]), values))

@@ -1,0 +1,147 @@
+"""What the figures on networks train: the same planes serve several of them.
+
+At paper scale the settings are the paper's. At laptop scale data are real and the set, the width of
+the convolutional network and the grid are smaller; at quick scale still more so. Gradient descent
+takes a fixed time `lr x steps`, so that the cost of a cell grows as `1/lr`; the reduced planes
+leave out cells far below the GD line, where nothing changes any more: those with a temperature
+below `coldest` and a learning rate below `slowest`. A budget of samples ends trainings that would
+not end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sgdphase._records import Training
+from sgdphase._sweep import grid
+from sgdphase.paper.claim import Scale
+from sgdphase.problems import CifarAnimals, MnistParity
+from sgdphase.stats import powers, whole_powers
+
+SMALL_MARGIN, LARGE_MARGIN = 2.0**-15, 1.0
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A network, its data and a plane: exponents of two, first, last and step."""
+
+    problem: MnistParity | CifarAnimals
+    model: str
+    margin: float
+    train_size: int
+    width: int
+    rates: tuple[int, int, int]
+    batches: tuple[int, int, int]
+    seeds: int = 3
+    test_size: int = 4096
+    coldest: float = 0.0
+    slowest: float = 0.0
+    max_samples: int | None = None
+    remark: str = ""
+
+    def at(self, **other: Any) -> list[Training]:
+        """Trainings at these learning rates and batches, and other values of parameters."""
+        names = ("train_size", "margin", "model", "width", "seeds", "test_size", "max_samples")
+        setting: dict[str, Any] = {name: getattr(self, name) for name in names}
+        return list(grid(self.problem, **setting | other))
+
+    def plane(self) -> list[Training]:
+        """The cells of the plane."""
+        return [
+            training
+            for training in self.at(lr=powers(*self.rates), batch=whole_powers(*self.batches))
+            if training.temperature >= self.coldest or training.lr >= self.slowest
+        ]
+
+
+At = Callable[[Scale], Setting]
+
+
+def _at(paper: Setting, *, quick: Mapping[str, Any], laptop: Mapping[str, Any]) -> At:
+    """The paper's setting, and what the reduced scales change of it."""
+    settings: dict[Scale, Setting] = {
+        "quick": replace(paper, **quick),
+        "laptop": replace(paper, **laptop),
+        "paper": paper,
+    }
+    return settings.__getitem__
+
+
+_FC = Setting(MnistParity(), "fc", SMALL_MARGIN, 32768, 128, (-11, 11, 1), (0, 10, 1), 5, 32768)
+_FC_QUICK = dict(
+    train_size=256, width=32, rates=(-9, 7, 4), batches=(0, 8, 4), seeds=2, test_size=1024,
+    coldest=2.0**-9, slowest=2.0**-5, max_samples=2**20,
+)  # fmt: skip
+
+# The fully connected net on parity MNIST at small margin (Fig. 1B).
+fc = _at(
+    _FC,
+    quick=_FC_QUICK,
+    laptop=dict(
+        train_size=2048, rates=(-13, 7, 2), batches=(0, 10, 2), seeds=3, test_size=4096,
+        coldest=2.0**-13, slowest=2.0**-9, max_samples=2**24,
+        remark="Learning rates lower by a factor of 4 were added after a first look, in which no "
+        "cell was well inside the GD regime.",
+    ),
+)  # fmt: skip
+
+# The same, but at laptop scale all points of the paper and one seed.
+fc_full_size = _at(
+    _FC,
+    quick=_FC_QUICK,
+    laptop=dict(
+        rates=(-10, 5, 3), batches=(0, 10, 2), seeds=1, coldest=2.0**-13, slowest=2.0**-4,
+        max_samples=2**25,
+        remark="The plane ends at the GD line: colder trainings take a quarter of an hour and more "
+        "each.",
+    ),
+)  # fmt: skip
+
+# The same at margin 1 (Fig. S5).
+fc_large_margin = _at(
+    replace(_FC, margin=LARGE_MARGIN, train_size=16384, rates=(-5, 7, 1), batches=(0, 12, 1)),
+    quick=dict(
+        train_size=128, width=32, rates=(-1, 7, 2), batches=(0, 6, 2), seeds=2, test_size=1024,
+        coldest=2.0**-3, slowest=2.0, max_samples=2**20,
+    ),
+    laptop=dict(
+        train_size=1024, rates=(-5, 7, 2), batches=(0, 10, 2), seeds=3, test_size=4096,
+        coldest=2.0**-5, slowest=0.5, max_samples=2**24,
+    ),
+)  # fmt: skip
+
+_CNN = Setting(
+    CifarAnimals(), "mobilenet", SMALL_MARGIN, 16384, 32, (-6, 10, 1), (0, 10, 1), 5, 32768
+)
+
+# The convolutional net on CIFAR10 at small margin (Fig. 1C).
+cnn = _at(
+    _CNN,
+    quick=dict(
+        train_size=64, width=2, rates=(-2, 6, 2), batches=(0, 6, 2), seeds=2, test_size=256,
+        coldest=2.0**-2, slowest=0.5, max_samples=2**17,
+    ),
+    laptop=dict(
+        train_size=512, width=8, rates=(-10, 4, 2), batches=(0, 8, 2), seeds=3, test_size=2048,
+        coldest=2.0**-10, slowest=2.0**-4, max_samples=2**21,
+        remark="Learning rates go lower by a factor of 16 than in a first look, which ended above "
+        "the GD regime, and end below those at which trainings diverge.",
+    ),
+)  # fmt: skip
+
+# The same at margin 1 (Fig. S6).
+cnn_large_margin = _at(
+    replace(_CNN, margin=LARGE_MARGIN, rates=(-7, 9, 1), batches=(0, 11, 1)),
+    quick=dict(
+        train_size=32, width=2, rates=(1, 5, 2), batches=(0, 4, 2), seeds=2, test_size=256,
+        max_samples=2**17,
+    ),
+    laptop=dict(
+        train_size=256, width=8, rates=(-3, 3, 1), batches=(2, 8, 1), seeds=3, test_size=2048,
+        coldest=2.0**-5, slowest=2.0, max_samples=2**19,
+        remark="Learning rates and batches were chosen after a first look: trainings diverge, or "
+        "hardly end, at T of 1 to 2 and at eta of 16, not far above the GD line.",
+    ),
+)  # fmt: skip
