@@ -13,6 +13,7 @@ import pytest
 
 import sgdphase as sp
 from sgdphase._diagnose.learner import Learner
+from sgdphase.paper.figure import collect, make
 
 ROOT = Path(__file__).parents[2]
 SKELETONS = ROOT / "examples" / "skeletons"
@@ -42,15 +43,14 @@ def test_contributing_names_every_skeleton():
 
 def test_a_problem_from_outside_is_swept_in_worker_processes_and_read_back(tmp_path: Path):
     rings = skeleton("my_problem").Rings(dim=3)
-    plan = sp.grid(
-        rings, train_size=32, lr=1.0, batch=[4, 8], margin=0.1, test_size=64, model="fc",
-        depth=2, width=16, max_steps=5,
-    )  # fmt: skip
+    sizes: dict[str, Any] = {"train_size": 32, "lr": 1.0, "test_size": 64, "max_steps": 5}
+    plan = sp.grid(rings, **sizes, batch=[4, 8], model="my_trainer:train")
     assert set(table(plan, tmp_path, workers=1)["problem"]) == {"my_problem:Rings"}
     runs = sp.Store(tmp_path / "runs.sqlite").runs()
     assert {run.training for run in runs} == set(plan)
-    outcome = sp.train(runs[0].training)
-    assert outcome.observables == pytest.approx(runs[0].outcome.observables, nan_ok=True)
+    assert sp.train(runs[0].training).observables == runs[0].outcome.observables
+    (network,) = sp.grid(rings, **sizes, batch=4, model="fc", depth=1, width=8)
+    assert sp.train(network).steps == 5
 
 
 def test_the_fields_of_a_problem_are_part_of_the_identity():
@@ -137,3 +137,15 @@ def test_a_learner_ends_and_does_not_depend_on_the_order_of_runs():
             again.tell(trial, outcome)
         assert again.ask() == () and again.answer() == 2.0
     assert len(run_all(make(lr=1e-6, batch=8, most=4))) == 4
+
+
+def test_a_figure_is_drawn_and_decides_its_claim(tmp_path: Path):
+    figure = skeleton("my_figure").FIGURE
+    store = sp.Store(tmp_path / "runs.sqlite")
+    (claim,) = make(figure, "quick", store, tmp_path, workers=0)
+    assert claim.id == "my_figure.1" and claim.verdict == "holds"
+    assert claim.measured == pytest.approx(1, abs=0.1)
+    assert (tmp_path / "my_figure.png").stat().st_size > 10_000
+    assert (tmp_path / "my_figure.claims.json").exists()
+    (axes, *_) = figure.picture(collect(figure, "quick", store, workers=0), "quick").axes
+    assert axes.get_xlabel() == "$T$" and len(axes.containers) == 2
