@@ -271,7 +271,7 @@ def test_the_standard_library_is_not_shadowed(
         assert sweep([training], store, workers=workers).statuses == {"finished": 1}
         assert store.runs()[0].outcome.observables["text"] == 4
     assert problem.notes == tuple(
-        f"{name}.py beside mine.py is not used: import {name} gives the standard library's"
+        f"{name}.py next to mine.py is not used: import {name} gives the standard library's"
         for name in ("fractions", "html", "random")
     )
     # What is not used is no part of the identity.

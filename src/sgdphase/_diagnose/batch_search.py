@@ -91,7 +91,7 @@ class BatchSearch(Searcher):
 
     @property
     def comparison(self) -> Comparison:
-        """Of the observed runs; made anew when there are more."""
+        """Of the observed runs; computed again when there are more."""
         runs = self.observations.runs
         if len(runs) not in self._compared:
             self._compared.clear()

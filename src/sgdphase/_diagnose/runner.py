@@ -210,9 +210,9 @@ def _is_given_up(run: Run) -> bool:
 def _error(run: Run) -> InputError:
     """The last line of a traceback names the error; a UserError has the user's line."""
     last = run.traceback.strip().splitlines()[-1] if run.traceback.strip() else "unknown"
-    kind, _, said = last.partition(": ")
+    kind, _, message = last.partition(": ")
     name = kind.rpartition(".")[2]
     where = f"lr {run.training.lr:g}, batch {run.training.batch}, seed {run.training.seed}"
     if name in (UserError.__name__, InputError.__name__):
-        return UserError(f"{said} (at {where})")
+        return UserError(f"{message} (at {where})")
     return InputError(f"a training failed at {where}: {last}")

@@ -16,7 +16,7 @@ __all__ = ["diagnosis_page", "make_folder", "store_page"]
 
 
 def diagnosis_page(diagnosis: Diagnosis | FittedDiagnosis, folder: Path) -> Path:
-    """Write `diagnosis.html` into `folder`, with its pictures in it and as PNGs beside it."""
+    """Write `diagnosis.html` into `folder`, with its pictures inside and as PNG files."""
     make_folder(folder)
     if isinstance(diagnosis, FittedDiagnosis):
         return fitted_page(diagnosis, folder)

@@ -234,7 +234,7 @@ def _metrics(d: Diagnosis) -> Html:
 
 
 def equivalents_page(d: Diagnosis, folder: Path, name: str = "diagnosis.html") -> Path:
-    """Write the page, with its pictures in it and as PNGs beside it."""
+    """Write the page, with its pictures inside and as PNG files."""
     drawn = draw(d)
     for kind, content in drawn.items():
         write_file(folder / f"diagnosis-{kind}.png", content)

@@ -77,7 +77,7 @@ _DIFFERENCE = (
 
 
 def fitted_page(diagnosis: FittedDiagnosis, folder: Path) -> Path:
-    """Write `diagnosis.html` into `folder`, with its pictures in it and as PNGs beside it.
+    """Write `diagnosis.html` into `folder`, with its pictures inside and as PNG files.
 
     A PNG of an earlier diagnosis that is not drawn now is deleted.
     """

@@ -32,8 +32,8 @@ class DaskWorkers(Workers):
                 address, timeout=_CONNECT_SECONDS, set_as_default=False
             )
         except (OSError, ValueError, TypeError) as error:
-            said = " ".join(str(error).split())
-            raise InputError(f"no Dask scheduler at '{address}' ({said})") from None
+            reason = " ".join(str(error).split())
+            raise InputError(f"no Dask scheduler at '{address}' ({reason})") from None
         self._killed: type[BaseException] = distributed.KilledWorker
         self._executor: Any = self._client.get_executor(pure=False)
         self._threads, self._asked = 1, -math.inf

@@ -105,8 +105,8 @@ def progress_on(stream: TextIO | None = None) -> Progress:
 
 def line_of(tally: Tally) -> str:
     """How far a sweep is, in one line."""
-    said = [f"{tally.done} of {tally.planned} done", statuses_in_words(tally.statuses)]
-    return ", ".join(part for part in [*said, *_pace(tally)] if part)
+    parts = [f"{tally.done} of {tally.planned} done", statuses_in_words(tally.statuses)]
+    return ", ".join(part for part in [*parts, *_pace(tally)] if part)
 
 
 def statuses_in_words(counts: dict[str, int]) -> str:

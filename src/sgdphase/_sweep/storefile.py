@@ -90,8 +90,8 @@ def check(path: Path) -> None:
 
 def damaged(path: Path, reason: object) -> InputError:
     """The error for a store whose content makes no sense."""
-    said = " ".join(str(reason).split())
-    return InputError(f"{path}: is a damaged or truncated store ({said}), and was left as it is")
+    text = " ".join(str(reason).split())
+    return InputError(f"{path}: is a damaged or truncated store ({text}), and was left as it is")
 
 
 @contextmanager

@@ -129,7 +129,7 @@ class Processes(Workers):
 class Kept(Workers):
     """Workers that outlive a sweep, for one sweep after another; `close` ends them.
 
-    Those that a sweep had to stop in the middle of their work are made anew.
+    Workers that a sweep had to stop during their work are replaced.
     """
 
     def __init__(self, make: Callable[[], Workers]) -> None:

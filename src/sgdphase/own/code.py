@@ -94,9 +94,9 @@ def load(path: str | Path) -> UserCode:
     try:
         source = Path(path).read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        said = getattr(error, "strerror", None) or "not a text in UTF-8"
+        reason = getattr(error, "strerror", None) or "not a text in UTF-8"
         raise InputError(
-            f"{path}: cannot be read ({said}); must be a Python file with model() and data(), "
+            f"{path}: cannot be read ({reason}); must be a Python file with model() and data(), "
             "or with train(lr, batch, epochs, seed)"
         ) from None
     # The file may change the working directory.
@@ -105,12 +105,12 @@ def load(path: str | Path) -> UserCode:
     module.__file__ = str(path)
     # Copying an object looks up its class by the name of its module.
     sys.modules[module.__name__] = module
-    beside = neighbours(path, source)
+    modules = neighbours(path, source)
     notes = tuple(
-        f"{name}.py beside {path.name} is not used: import {name} gives the standard library's"
-        for name in beside.shadows
+        f"{name}.py next to {path.name} is not used: import {name} gives the standard library's"
+        for name in modules.shadows
     )
-    code = UserCode(path.name, {}, "\n".join([source, *beside.texts]), notes)
+    code = UserCode(path.name, {}, "\n".join([source, *modules.texts]), notes)
     with code.guest("the file"):
         try:
             exec(compile(source, str(path), "exec", dont_inherit=True), vars(module))
@@ -118,8 +118,8 @@ def load(path: str | Path) -> UserCode:
             name = Path(error.filename or path).name
             raise UserError(f"{name}, line {error.lineno}: {error.msg}") from None
         except (Exception, SystemExit) as error:
-            said = f"{type(error).__name__}: {' '.join(str(error).split())}".rstrip(": ")
-            raise UserError(f"{_place(error, {str(path)}) or path.name}: {said}") from error
+            reason = f"{type(error).__name__}: {' '.join(str(error).split())}".rstrip(": ")
+            raise UserError(f"{_place(error, {str(path)}) or path.name}: {reason}") from error
     # `model` may be a torch module itself, which is callable, too.
     functions = {
         name: _function(vars(module)[name])
@@ -258,7 +258,7 @@ def _move(path: str | None) -> None:
 
 @contextmanager
 def _unwritten() -> Iterator[None]:
-    """No bytecode beside the user's files."""
+    """No bytecode next to the user's files."""
     before = sys.dont_write_bytecode
     sys.dont_write_bytecode = True
     try:

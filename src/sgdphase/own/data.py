@@ -138,9 +138,9 @@ def _array(given: Any, where: str) -> NDArray[Any]:
     try:
         array = np.array(given.detach().cpu().numpy() if hasattr(given, "detach") else given)
     except (TypeError, ValueError, RuntimeError) as error:
-        said = " ".join(str(error).split())
+        reason = " ".join(str(error).split())
         raise InputError(
-            f"{where}: gives something that is not an array of numbers ({said})"
+            f"{where}: gives something that is not an array of numbers ({reason})"
         ) from None
     return array.astype(array.dtype.newbyteorder("="), copy=False)
 

@@ -210,9 +210,9 @@ def _traits(user: UserTraining) -> Any:
 
 
 def _about_code(code: UserCode) -> Iterator[str]:
-    for pattern, said in _NAMED.items():
+    for pattern, text in _NAMED.items():
         if named := sorted(set(re.findall(pattern, code.source))):
-            yield f"{code.name} " + said.format(", ".join(named))
+            yield f"{code.name} " + text.format(", ".join(named))
 
 
 def _about_data(user: UserTraining) -> Iterator[str]:

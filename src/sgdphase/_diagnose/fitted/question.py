@@ -207,7 +207,7 @@ class Question:
         return local
 
     def _critical_batch(self, size: int, smaller: Sequence[Size]) -> Size:
-        """`B*` at a size; that of the size below tells where to look."""
+        """`B*` at a size; the search starts from that of the size below."""
         known = [s.critical_batch.value for s in smaller if s.critical_batch is not None]
         answer, done = self._critical(size, known[-1] if known else None)
         if answer.critical_batch is None:
