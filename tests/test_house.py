@@ -1,6 +1,7 @@
 """The order of the rooms, read from the source: a module imports only from rooms to its left.
 
-Every import counts, also those inside functions and those for type checking.
+Every import counts, also those inside functions, those for type checking, and those of stubs
+(`__init__.pyi`), which name what a room loads when it is asked for.
 """
 
 from __future__ import annotations
@@ -34,8 +35,10 @@ ROOT: dict[str, set[str]] = {
     "_typing": set(),
     "_streams": set(),
     "_lazy": set(),
+    "_extras": {"errors"},
+    "_display": {"errors", "_extras"},
     "_parameters": {"errors", "_typing", "problems"},
-    "_records": {"errors", "_typing", "_streams", "_parameters", "problems"},
+    "_records": {"errors", "_typing", "_streams", "_display", "_parameters", "problems"},
 }
 # The rooms below the records, which therefore may not use them.
 BELOW_RECORDS = {"stats", "theory", "problems"}
@@ -62,9 +65,12 @@ def room(module: str) -> str:
 
 def imports(module: str, *, at_start: bool = False) -> Iterator[str]:
     """Modules of the package that a module imports; with `at_start` only while it is loaded."""
-    path = MODULES[module]
+    path, stub = MODULES[module], MODULES[module].with_suffix(".pyi")
     package = module if path.name == "__init__.py" else module.rpartition(".")[0]
-    for node in nodes(ast.parse(path.read_text()), at_start=at_start):
+    statements = list(nodes(ast.parse(path.read_text()), at_start=at_start))
+    if stub.exists() and not at_start:
+        statements += nodes(ast.parse(stub.read_text()), at_start=False)
+    for node in statements:
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
         else:

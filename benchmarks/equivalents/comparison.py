@@ -66,9 +66,8 @@ def confirmed(predicted: str, fresh: str) -> str:
     if "cannot tell" in (predicted, fresh):
         return "open"
     fine = ("the same", "better", "not worse")
-    agree = predicted == fresh or (
-        "not worse" in (predicted, fresh) and {predicted, fresh} <= {*fine}
-    )
+    both = {predicted, fresh}
+    agree = predicted == fresh or ("not worse" in both and both <= {*fine})
     return "confirmed" if agree else "contradicted"
 
 

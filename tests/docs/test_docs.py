@@ -10,7 +10,9 @@ import doctest
 import re
 import shlex
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlparse
 
 import pytest
@@ -95,10 +97,15 @@ COMMANDS = [
 ]
 
 
+@cache
+def application() -> Any:
+    return get_command(build())
+
+
 def check_command(line: str) -> None:
     """Raise if the line names a command or an option that there is not, or lacks one."""
     _, *words = shlex.split(line, comments=True)
-    command = get_command(build())
+    command = application()
     context = command.make_context("sgdphase", [], resilient_parsing=True)
     while hasattr(command, "get_command") and words and not words[0].startswith("-"):
         name, words = words[0], words[1:]
