@@ -1,6 +1,7 @@
-# make demo   set up .venv and run the main job
-# make test   set up .venv, lint, type-check, test (with doctests)
-# make bench  speed against the plain loop, measured in the same run
+# make demo   install into .venv, sweep a small plane, draw it
+# make test   install into .venv, lint, type-check, test (with doctests)
+# make bench  speed compared with the plain loop, in the same run
+# make clean  remove what these made
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin

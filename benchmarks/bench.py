@@ -50,7 +50,7 @@ def main() -> None:
     warm = Points.of(TeacherTask(DIM).train_set(64, 0))  # compile both
     simulate_sgd(warm, margin=MARGIN, lr=1.0, batch=1)
     reference_sgd(warm.z, margin=MARGIN, lr=1.0, batch=1, seed=0, max_steps=10)
-    print(f"P={SIZE} d={DIM} chi=1 margin=2^-7 unless said otherwise; seconds a training")
+    print(f"P={SIZE} d={DIM} chi=1 margin=2^-7 unless stated otherwise; seconds per training")
     print(f"{'':36}{'plain loop':>12}{'sgdphase':>12}{'ratio':>8}{'wanted':>8}")
     for name, chi, batch, lr, seeds, wanted in ROWS:
         plain, fast = compare(chi, batch, lr, seeds)

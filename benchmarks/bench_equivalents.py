@@ -1,18 +1,18 @@
-"""Follow the advice of `sgdphase diagnose`, and see whether what it foretold comes true.
+"""Follow the advice of `sgdphase diagnose`, and check its predictions.
 
 For each training of the table below: `diagnose` at the user's (lr, batch, epochs); then every row
-of its answer, and the user's own, is trained with fresh seeds in a plain loop that shares nothing
+of its answer, and the user's own, is trained with new seeds in a plain loop that shares nothing
 with sgdphase's (equivalents/plain_loop.py). Reported are
 
-- the share of recommended rows whose fresh mean of the deciding metric agrees with the foretold
-  90 % interval, both noises counted (to be 85 % or more), and the verdicts that fresh trainings
-  confirm; the users' own rows are counted apart;
-- with `--grid NAME,...`, the share of rows whose interval of lr holds the lr that a dense grid
-  finds (to be 80 % or more);
-- the time that was estimated and the time that it took.
+- the share of recommended rows whose new mean of the deciding metric agrees with the predicted
+  90 % interval, noise of both sides counted (wanted: 85 % or more), and the verdicts that
+  new trainings confirm; rows at the users' points are counted separately;
+- with `--grid NAME,...`, the share of rows whose interval of lr contains the lr of a
+  dense grid (wanted: 80 % or more);
+- the estimated time and the time taken.
 
 Usage: `python benchmarks/bench_equivalents.py --out FOLDER [--grid digits_mlp,regression]`. All
-that is run is kept in the folder; the same command goes on where an interrupted one ended. Needs
+runs are kept in the folder; the same command continues an interrupted one. Needs
 the files of MNIST and CIFAR-10 (docs/data.md). `--yours` trains only the users' own rows, without
 diagnose.
 """
@@ -41,7 +41,7 @@ import numpy as np
 from equivalents import comparison
 
 FOLDER = Path(__file__).parent / "equivalents"
-# Those from 1000 on judged earlier versions of the search.
+# Seeds from 1000 on were used for earlier versions of the search.
 FIRST_SEED = 2000
 # Trainings of a dense grid are spaced by this factor of lr; it is widened by octaves, so often.
 SPACING, OCTAVE, WIDENED = 2**0.25, 4, 3
@@ -301,7 +301,7 @@ def compare(user: User, kept: dict[str, Any], fresh: Fresh, seeds: int) -> dict[
     tolerance = max(comparison.TOLERANCE * abs(own), float(values[0].std(ddof=1)))
     table = []
     for row, (lr, batch), found, gap in zip(rows, points, values, gaps, strict=True):
-        mean, foretold = float(found.mean()), row["metrics"][metric]
+        mean, predicted = float(found.mean()), row["metrics"][metric]
         # A row has its own noise: near instability it is far larger.
         noise = comparison.half_width(*comparison.pooled([found]), seeds)
         gap_noise = comparison.half_width(*comparison.pooled([gap]), seeds)
@@ -311,18 +311,18 @@ def compare(user: User, kept: dict[str, Any], fresh: Fresh, seeds: int) -> dict[
             "batch": batch,
             "lr": lr,
             "exists": row.get("exists"),
-            "foretold": foretold,
+            "predicted": predicted,
             "fresh": mean if math.isfinite(mean) else None,
             "fresh_half_width": noise,
-            "inside": comparison.inside(mean, noise, foretold),
+            "inside": comparison.inside(mean, noise, predicted),
             "verdict": row["verdict"],
             "fresh_verdict": "" if is_own else new,
             "confirmed": "" if is_own else comparison.confirmed(row["verdict"], new),
         })  # fmt: skip
-    untold = [row["batch"] for row in answer["equivalents"] if not row.get("lr")]
+    without = [row["batch"] for row in answer["equivalents"] if not row.get("lr")]
     estimate = answer.get("estimated_seconds") or duration(kept["said"])
     took = answer.get("table_seconds") or answer.get("seconds") or kept["took"]
-    return {"metric": metric, "rows": table, "without_lr": untold, "tolerance": tolerance,
+    return {"metric": metric, "rows": table, "without_lr": without, "tolerance": tolerance,
             "trainings": answer.get("trainings"), "seconds": took, "estimate": estimate,
             "largest_batch": answer.get("largest_batch"), "rule": answer.get("rule"),
             "regime": answer.get("regime"), "warnings": answer.get("warnings")}  # fmt: skip
@@ -331,7 +331,7 @@ def compare(user: User, kept: dict[str, Any], fresh: Fresh, seeds: int) -> dict[
 def dense(
     user: User, answer: dict[str, Any], fresh: Fresh, *, batches: int, seeds: int
 ) -> list[dict[str, Any]]:
-    """The lr that a dense grid finds at a few batches, beside the foretold one."""
+    """The lr that a dense grid finds at a few batches, beside the predicted one."""
     rows = [row for row in answer["equivalents"]
             if row.get("exists") and row.get("lr") and row["batch"] != user.batch]  # fmt: skip
     places = np.linspace(0, len(rows) - 1, min(batches, len(rows))).round().astype(int)
@@ -340,7 +340,7 @@ def dense(
     table = []
     for row in (rows[place] for place in places):
         lr, batch = row["lr"], int(row["batch"])
-        # Points of the grid are `user.lr * SPACING**k`, whatever was foretold.
+        # Points of the grid are `user.lr * SPACING**k`, whatever was predicted.
         least, most = min(lr["low"], lr["value"] / 2**0.5), max(lr["high"], lr["value"] * 2**0.5)
         low = math.floor(math.log(least / user.lr, SPACING))
         high = math.ceil(math.log(most / user.lr, SPACING))
@@ -359,7 +359,7 @@ def dense(
         found = comparison.middle(matches)
         table.append({
             "batch": batch,
-            "foretold": lr,
+            "predicted": lr,
             "grid": found,
             "grid_noise": comparison.noise_of_middle(grid, reference),
             "matches": {n: v if 0 < v < math.inf else None for n, v in matches.items()},
@@ -385,54 +385,54 @@ def summary(results: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _share(found: Sequence[bool]) -> dict[str, Any]:
-    share = sum(found) / len(found) if found else None
-    return {"true": sum(found), "of": len(found), "share": share}
+def _share(hits: Sequence[bool]) -> dict[str, Any]:
+    share = sum(hits) / len(hits) if hits else None
+    return {"true": sum(hits), "of": len(hits), "share": share}
 
 
 def show(name: str, result: dict[str, Any]) -> None:
     estimate = result["estimate"]
     against = f", estimated {estimate:.0f} s: ratio {result['seconds'] / estimate:.2f}" if (
-        estimate) else ", no estimate seen"  # fmt: skip
+        estimate) else ", no estimate"  # fmt: skip
     print(f"\n{name}: {result['metric']}; {result['trainings']} trainings, "
           f"{result['seconds']:.0f} s{against}")  # fmt: skip
-    print(f"{'batch':>7} {'lr':>9}  {'foretold':<25} {'fresh':<17} inside  verdict")
+    print(f"{'batch':>7} {'lr':>9}  {'predicted':<25} {'fresh':<17} inside  verdict")
     for row in result["rows"]:
-        told = row["foretold"]
-        foretold = f"{told['value']:.4g} [{told['low']:.4g}, {told['high']:.4g}]"
+        prediction = row["predicted"]
+        predicted = f"{prediction['value']:.4g} [{prediction['low']:.4g}, {prediction['high']:.4g}]"
         new = "diverged"
         if row["fresh"] is not None:
             new = f"{row['fresh']:.4g} +- {row['fresh_half_width']:.2g}"
         words = row["verdict"]
         if row["confirmed"]:
             words += f" (fresh: {row['fresh_verdict']}; {row['confirmed']})"
-        print(f"{row['batch']:>7} {row['lr']:>9.4g}  {foretold:<25} {new:<17} "
+        print(f"{row['batch']:>7} {row['lr']:>9.4g}  {predicted:<25} {new:<17} "
               f"{'yes' if row['inside'] else 'NO':<6}  {words}")  # fmt: skip
     if result["without_lr"]:
         print(f"  no lr given at batches {', '.join(map(str, result['without_lr']))}")
     for row in result.get("grid", ()):
-        told, found = row["foretold"], row["grid"]
+        prediction, found = row["predicted"], row["grid"]
         noise = row["grid_noise"]
-        seen = "no match" if found is None else f"{found:.4g}"
+        matched = "no match" if found is None else f"{found:.4g}"
         spread = "" if noise is None else f" [{noise[0]:.4g}, {noise[1]:.4g}]"
         each = ", ".join(f"{n} {v:.4g}" if v else f"{n} none" for n, v in row["matches"].items())
         held = {True: "held", False: "NOT held", None: "not counted"}[row["holds"]]
-        print(f"  batch {row['batch']}: lr {told['value']:.4g} [{told['low']:.4g}, "
-              f"{told['high']:.4g}]; dense grid {seen}{spread} ({each}): {held}")  # fmt: skip
+        lr = f"{prediction['value']:.4g} [{prediction['low']:.4g}, {prediction['high']:.4g}]"
+        print(f"  batch {row['batch']}: lr {lr}; dense grid {matched}{spread} ({each}): {held}")
 
 
-def show_summary(found: dict[str, Any]) -> None:
+def show_summary(result: dict[str, Any]) -> None:
     def shown(share: dict[str, Any]) -> str:
         return f"{share['true']} of {share['of']}" + (
             f" ({100 * share['share']:.0f} %)" if share["of"] else ""
         )
 
-    print(f"\nrows inside the foretold interval   {shown(found['rows_inside'])}, wanted 85 %")
-    print(f"users' own rows inside              {shown(found['yours_inside'])}")
-    print(f"lr of the dense grid held           {shown(found['lr_held'])}, wanted 80 %")
+    print(f"\nrows inside the predicted interval   {shown(result['rows_inside'])}, wanted 85 %")
+    print(f"users' own rows inside              {shown(result['yours_inside'])}")
+    print(f"lr of the dense grid held           {shown(result['lr_held'])}, wanted 80 %")
     print("verdicts                            "
-          + ", ".join(f"{count} {word}" for word, count in found["verdicts"].items()))  # fmt: skip
-    print(f"estimates of time within 2 times    {shown(found['estimates_within_factor_2'])}")
+          + ", ".join(f"{count} {word}" for word, count in result["verdicts"].items()))  # fmt: skip
+    print(f"estimates of time within 2 times    {shown(result['estimates_within_factor_2'])}")
 
 
 def show_yours(users: Sequence[User], fresh: Fresh, seeds: int) -> None:
@@ -468,11 +468,11 @@ def main() -> None:
         if not options.json:
             show(user.name, result)
     failed = [user.name for user in users if user.name not in results]
-    found = summary(results) | {"failed": failed}
+    result = summary(results) | {"failed": failed}
     if options.json:
-        print(json.dumps({"trainings": results, "summary": found}, indent=1))
+        print(json.dumps({"trainings": results, "summary": result}, indent=1))
     else:
-        show_summary(found)
+        show_summary(result)
         if failed:
             print(f"diagnose failed                     {', '.join(failed)}")
     if failed:
@@ -491,7 +491,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--grid-seeds", type=_several, default=5, help="seeds per grid point (5)")
     parser.add_argument("--grid-batches", type=int, default=3, help="batches with a grid (3)")
     parser.add_argument("--workers", type=int, default=2, help="processes (2)")
-    parser.add_argument("--again", action="store_true", help="diagnose anew, with an empty store")
+    parser.add_argument("--again", action="store_true", help="diagnose again, with an empty store")
     parser.add_argument("--yours", action="store_true", help="only train the users' own rows")
     parser.add_argument("--json", action="store_true", help="print JSON")
     return parser.parse_args()

@@ -1,4 +1,4 @@
-"""The ten digits of MNIST and an ordinary network, for `sgdphase diagnose`.
+"""The ten digits of MNIST and a simple network, for `sgdphase diagnose`.
 
 sgdphase diagnose examples/mnist_digits.py --lr 0.1 --batch 64 --epochs 3
 """
@@ -26,7 +26,7 @@ def test_data():
 
 
 def _digits(part):
-    """Pixels, centred and scaled, and digits; the files are downloaded if they are not there."""
+    """Pixels, centred and scaled, and digits; missing files are downloaded."""
     images = gzip.decompress(read(MNIST, f"{part}-images-idx3-ubyte.gz"))
     labels = gzip.decompress(read(MNIST, f"{part}-labels-idx1-ubyte.gz"))
     x = np.frombuffer(images, np.uint8, offset=16).reshape(-1, 784).astype(np.float32)

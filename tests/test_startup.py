@@ -71,8 +71,8 @@ def test_the_list_of_figures_asks_the_store_and_a_cost_model_only(tmp_path: Path
     "words",
     [
         *((name, "--help") for name in
-          ("diagnose", "train", "sweep", "runs", "export", "diagram", "report", "theory", "data", "figure",
-           "claims")),
+          ("diagnose", "train", "sweep", "runs", "export", "diagram", "report", "theory", "data",
+           "figure", "claims")),
         ("sweep", "perceptron", "--help"),
         ("sweep", "perceptron", "--lr", "x", "--batch", "1"),
         ("diagnose", "my.py", "--lr", "1"),

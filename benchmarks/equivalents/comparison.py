@@ -1,4 +1,4 @@
-"""What was foretold against fresh trainings: intervals, verdicts, and the lr that a grid finds."""
+"""Predictions compared with new trainings: intervals, verdicts, and the lr that a grid finds."""
 
 from __future__ import annotations
 
@@ -35,18 +35,18 @@ def half_width(deviation: float, freedom: int, count: int) -> float:
     return float(student.ppf(0.95, freedom)) * deviation / math.sqrt(count)
 
 
-def inside(mean: float, noise: float, foretold: Mapping[str, float]) -> bool:
-    """Whether a fresh mean agrees with what was foretold, both noises counted.
+def inside(mean: float, noise: float, predicted: Mapping[str, float]) -> bool:
+    """Whether a fresh mean agrees with the prediction, both noises counted.
 
-    The half width of the foretold interval is that of the side on which the mean lies.
+    The half width of the predicted interval is that of the side on which the mean lies.
 
     >>> inside(1.4, 0.0, {"value": 1.0, "low": 0.9, "high": 1.3})
     False
     >>> inside(1.4, 0.3, {"value": 1.0, "low": 0.9, "high": 1.3})
     True
     """
-    value = foretold["value"]
-    half = foretold["high"] - value if mean > value else value - foretold["low"]
+    value = predicted["value"]
+    half = predicted["high"] - value if mean > value else value - predicted["low"]
     return math.isfinite(mean) and abs(mean - value) <= math.hypot(half, noise)
 
 
@@ -61,12 +61,13 @@ def verdict(difference: float, noise: float, tolerance: float) -> str:
     return "not worse" if difference + noise <= tolerance else "cannot tell"
 
 
-def confirmed(foretold: str, fresh: str) -> str:
+def confirmed(predicted: str, fresh: str) -> str:
     """`open` where either of the two cannot tell."""
-    if "cannot tell" in (foretold, fresh):
+    if "cannot tell" in (predicted, fresh):
         return "open"
     fine = ("the same", "better", "not worse")
-    agree = foretold == fresh or ("not worse" in (foretold, fresh) and {foretold, fresh} <= {*fine})
+    both = {predicted, fresh}
+    agree = predicted == fresh or ("not worse" in both and both <= {*fine})
     return "confirmed" if agree else "contradicted"
 
 

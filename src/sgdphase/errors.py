@@ -1,4 +1,4 @@
-"""The errors a user can cause: a value that is not valid, and a fault in code of their own."""
+"""The errors a user can cause: a value that is not valid, and a fault in the user's code."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable
 
 
 class InputError(ValueError):
-    """Bad input, said in one line: what was given and what is valid."""
+    """Bad input. The message is one line: what was given and what is valid."""
 
 
 class UserError(InputError):
-    """A fault in the user's own code, said with its file and line."""
+    """A fault in the user's code. The message has its file and line."""
 
 
 def require(name: str, value: float | None, valid: Callable[[float], bool], wanted: str) -> None:

@@ -135,7 +135,7 @@ def test_the_first_line_says_which_training_it_speaks_of() -> None:
     )
     black_box = diagnosis(settings={"code": "mine.py", "trained by": "its own train()"})
     assert answer_lines(black_box)[0] == (
-        "Trained by train() of mine.py, which is to end when every point is fitted, "
+        "Trained by train() of mine.py, which should end when every point is fitted, "
         "not after a number of epochs: 4096 points"
     )
 
@@ -159,12 +159,12 @@ def test_text_for_every_answer() -> None:
     assert answer_lines(unknown)[2] == "  no runs"
     said = "\n".join(answer_lines(unknown))
     assert said.count("cannot tell") == 4 and "64 of 4096 points" in said
-    # The bound on B* of a share of a quarter at batch 8; a negative share bounds nothing.
+    # The bound on B* of a share of a quarter at batch 8; a negative share gives no bound.
     shares = diagnosis(first_step_share=Estimate(0.25, 0.2, 0.3), noise_scale={"start": 12.3})
     said = "\n".join(answer_lines(shares))
     assert "B* is at most about 32 [26.7, 40]" in said and "noise scale: 12.3 at the start" in said
     negative = diagnosis(first_step_share=Estimate(-0.1, -0.2, 0.0))
-    assert "bounds nothing" in "\n".join(answer_lines(negative))
+    assert "gives no bound" in "\n".join(answer_lines(negative))
 
 
 def test_sizes_fit_into_the_time_and_hold_the_batch() -> None:

@@ -131,7 +131,7 @@ def test_no_training_within_the_budget(tmp_path: Path) -> None:
     path.write_text("import time\ndef train(**given):\n    time.sleep(60)\n")
     found = diagnosed(path, train_sizes=[64], workers=1, budget=3.0, store=tmp_path / "s.sqlite")
     assert found.trainings == 0 and found.regime == "unclear"
-    assert "not one training" in found.unknown[0]
+    assert "no training ended" in found.unknown[0]
     assert found.as_dict()["critical_batch"] is None
 
 
@@ -223,7 +223,7 @@ def test_it_says_that_the_same_command_goes_on_only_where_it_does(
     # At lr 4 the second training takes all of the budget, and would the next time.
     stuck = diagnosed(law, lr=4.0, workers=Hanging, store=tmp_path / "s.sqlite", budget=0.5)
     assert stuck.trainings == 1
-    assert "a single training may take all of it: it takes a larger one" in stuck.unknown[0]
+    assert "a single training may take all of it: a larger budget is needed" in stuck.unknown[0]
     # At lr 8 the budget ends after others, but nothing is kept.
     cut = diagnosed(law, workers=Hanging, budget=0.5)
     assert cut.trainings > 1 and cut.unknown[0].startswith("the budget was spent")
@@ -311,7 +311,7 @@ def test_more_in_the_store_never_gives_less(law: Path, tmp_path: Path) -> None:
 
 def test_an_answer_prints_itself(law: Path) -> None:
     lines = str(diagnosed(law, train_sizes=[256])).splitlines()
-    assert lines[0].startswith("Trained by train() of law.py, which is to end when every point")
+    assert lines[0].startswith("Trained by train() of law.py, which should end when every point")
     assert lines[1].startswith("Regime: noise-dominated")
 
 

@@ -65,8 +65,8 @@ def test_a_crossover_is_named_as_one_and_ends_the_search(surface, finish):
         # As far from all three, and on the line from noise to GD.
         ((0.5, -0.5), ("noise-dominated", "GD"), ""),
         ((0.5, 0.1), ("first-step-dominated", "GD"), ""),
-        ((0.6, -0.33), None, "in the midst of all three regimes"),
-        ((0.5, 0.6), None, "none that regimes or crossovers have"),
+        ((0.6, -0.33), None, "between all three regimes"),
+        ((0.5, 0.6), None, "no regime and no crossover has such slopes"),
     ],
 )
 def test_a_crossover_is_between_the_regimes_that_weigh_most(outcome, finish, slopes, between, note):
@@ -180,7 +180,7 @@ def test_one_seed_has_slopes_without_an_interval(surface, finish):
     found = learner.answer()
     assert found.regime == "unclear" and found.confidence is None
     assert math.isfinite(found.lr.value) and math.isnan(found.lr.low)
-    assert "takes two" in found.notes[0]
+    assert "two are needed" in found.notes[0]
 
 
 def test_no_slope_in_batch_if_there_is_one_batch(surface, finish):

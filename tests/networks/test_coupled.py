@@ -21,7 +21,7 @@ from sgdphase.networks._log import Log, copies
 from sgdphase.networks._losses import LOSSES, margins
 from sgdphase.own import fitted
 from sgdphase.own.module import fresh
-from sgdphase.own.problem import own_functions, user_code
+from sgdphase.own.problem import user_code, user_functions
 
 DIM = 4
 
@@ -50,7 +50,7 @@ def push(module: nn.Module, size: float = 0.3) -> None:
 
 def record(count: int, **fields: Any) -> Training:
     x, y = points(count + 20)
-    problem = own_functions(user_code(model=net, data=lambda: (x, y)))
+    problem = user_functions(user_code(model=net, data=lambda: (x, y)))
     plain: dict[str, Any] = {
         "problem": problem, "train_size": count, "lr": 0.1, "batch": 8, "margin": 2.0**-6,
         "model": "own", "test_size": 20, "max_steps": 5000,

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from sgdphase.errors import InputError
-from sgdphase.own import Own
-from sgdphase.own.problem import own_functions, user_code
+from sgdphase.own import UserProblem
+from sgdphase.own.problem import user_code, user_functions
 
 torch = pytest.importorskip("torch")
 from torch.utils.data import DataLoader, TensorDataset  # noqa: E402
@@ -20,11 +20,11 @@ X = np.random.default_rng(0).standard_normal((POINTS, 3))
 NAMES = np.array(["cat", "ant", "bee"] * 8)
 
 
-def problem(data: Any, **more: Callable[[], Any]) -> Own:
-    return own_functions(user_code(model=lambda: None, data=lambda: data, **more))
+def problem(data: Any, **more: Callable[[], Any]) -> UserProblem:
+    return user_functions(user_code(model=lambda: None, data=lambda: data, **more))
 
 
-def in_order(own: Own, *, targets: bool = False) -> tuple[Any, Any]:
+def in_order(own: UserProblem, *, targets: bool = False) -> tuple[Any, Any]:
     """All points as `data()` gave them: sorted by the first input."""
     found = own.train_set(own.points, 3, targets=targets)
     back = np.argsort(np.argsort(X[:, 0]))

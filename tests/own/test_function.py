@@ -15,12 +15,12 @@ from sgdphase._sweep import Store, sweep
 from sgdphase._sweep.run import run
 from sgdphase.errors import InputError, UserError
 from sgdphase.own.function import train
-from sgdphase.own.problem import own_file, own_functions, user_code
+from sgdphase.own.problem import user_code, user_file, user_functions
 from sgdphase.problems import TeacherTask
 
 
 def record(function: Any, **fields: Any) -> Training:
-    problem = own_functions(user_code(train=function))
+    problem = user_functions(user_code(train=function))
     plain: dict[str, Any] = {
         "problem": problem, "train_size": 64, "lr": 0.5, "batch": 4, "seed": 3,
         "model": "function", "test_size": 1,
@@ -115,7 +115,7 @@ def train(lr, batch, train_size, seed):
 def test_an_error_becomes_a_failed_run_that_names_the_line(tmp_path: Path) -> None:
     path = tmp_path / "mine.py"
     path.write_text(textwrap.dedent(FILE))
-    problem = own_file(str(path))
+    problem = user_file(str(path))
     common: dict[str, Any] = {"train_size": 8, "lr": 1.0, "model": "function", "test_size": 1}
     plan = [Training(problem, batch=batch, **common) for batch in (1, 2, 4)]
     store = Store(tmp_path / "runs.sqlite")
@@ -134,7 +134,7 @@ def test_an_error_becomes_a_failed_run_that_names_the_line(tmp_path: Path) -> No
 def test_what_is_drawn_without_a_seed_is_that_of_the_training(tmp_path: Path) -> None:
     path = tmp_path / "mine.py"
     path.write_text(textwrap.dedent(FILE))
-    problem = own_file(str(path))
+    problem = user_file(str(path))
     values = []
     for seed, noise in ((0, 1), (0, 2), (1, 1)):
         np.random.seed(noise)
@@ -161,7 +161,7 @@ def test_workers_find_the_file(tmp_path: Path) -> None:
         "import beside_worker, os\ndef train(lr, batch, train_size, seed):\n"
         "    print('on stdout')\n    return beside_worker.FACTOR * batch\n"
     )
-    problem = own_file(str(path))
+    problem = user_file(str(path))
     plan = [Training(problem, train_size=8, lr=1.0, batch=b, model="function") for b in (1, 2)]
     store = Store(tmp_path / "runs.sqlite")
     assert sweep(plan, store, workers=1).statuses == {"fitted": 2}

@@ -18,7 +18,7 @@ import pytest
 from sgdphase._records import Training
 from sgdphase._sweep import Store, sweep
 from sgdphase.errors import InputError
-from sgdphase.own import own_file, own_functions
+from sgdphase.own import user_file, user_functions
 from sgdphase.own.code import time_limit, user_code
 
 torch = pytest.importorskip("torch")
@@ -75,15 +75,15 @@ def model():
 @pytest.mark.parametrize("kind", SEEDS)
 def test_a_seed_inside_model_is_ignored_and_that_is_said(write: Write, kind: str) -> None:
     imports, call = SEEDS[kind]
-    plain = own_file(write(DRAWN.format(imports="", call="pass") + DATA))
+    plain = user_file(write(DRAWN.format(imports="", call="pass") + DATA))
     expected = [weights(plain, seed) for seed in (0, 1)]
     assert seed_notes(plain) == ()
     before = random_functions()
-    problem = own_file(write(DRAWN.format(imports=imports, call=call) + DATA))
+    problem = user_file(write(DRAWN.format(imports=imports, call=call) + DATA))
     # As if it were not there.
     assert [weights(problem, seed) for seed in (0, 1)] == expected
     (note,) = seed_notes(problem)
-    assert note.startswith("model() sets a random seed of its own, which is ignored here")
+    assert note.startswith("model() sets a random seed, which is ignored here")
     assert random_functions() == before
     module = sys.modules["user_training"]
     assert "ignore" not in repr(vars(module).get(call.partition("(")[0]))
@@ -104,7 +104,7 @@ def test_seeds_elsewhere_are_the_users(write: Write) -> None:
         np.random.seed(4)
         return np.random.rand(40, 3), np.arange(40) % 2
     """
-    problem = own_file(write(text))
+    problem = user_file(write(text))
     assert seed_notes(problem) == ()
     expected = np.random.RandomState(4).rand(40, 3)
     assert sorted(problem.train_set(40, 0).x[:, 0]) == sorted(expected[:, 0])
@@ -120,7 +120,7 @@ def test_random_functions_are_put_back_after_an_error() -> None:
 
     before = random_functions()
     with pytest.raises(InputError, match="KeyError"):
-        fresh(own_functions(user_code(train=lambda **given: 0.0, model=model, data=data)), 0)
+        fresh(user_functions(user_code(train=lambda **given: 0.0, model=model, data=data)), 0)
     assert random_functions() == before
 
 
@@ -141,12 +141,12 @@ def model():
     {make}
     return layer
 {DATA}"""
-    (note,) = seed_notes(own_file(write(text)))
+    (note,) = seed_notes(user_file(write(text)))
     assert note == (
         "model() gives the same weights for every seed (pre-trained, or a fixed start): seeds "
         "differ only in the order of the batches and in the points that are held out"
     )
-    (note,) = seed_notes(own_file(write(text + "test_data = data")))
+    (note,) = seed_notes(user_file(write(text + "test_data = data")))
     assert note.endswith("seeds differ only in the order of the batches")
 
 
@@ -161,15 +161,15 @@ def test_a_new_head_on_old_weights_is_a_start_of_its_own(write: Write) -> None:
             net[0].requires_grad_(False)
         return net
     """
-    assert seed_notes(own_file(write(textwrap.dedent(text).format(frozen=0) + DATA))) == ()
+    assert seed_notes(user_file(write(textwrap.dedent(text).format(frozen=0) + DATA))) == ()
     # What is frozen is no start.
-    assert seed_notes(own_file(write(textwrap.dedent(text).format(frozen=1) + DATA)))
+    assert seed_notes(user_file(write(textwrap.dedent(text).format(frozen=1) + DATA)))
 
 
 @pytest.mark.filterwarnings("ignore:Lazy modules")
 def test_layers_without_a_shape_yet_are_no_fixed_start(write: Write) -> None:
     text = "import torch\ndef model():\n    return torch.nn.LazyLinear(2)\n"
-    assert seed_notes(own_file(write(text + DATA))) == ()
+    assert seed_notes(user_file(write(text + DATA))) == ()
 
 
 # Another working directory.
@@ -200,7 +200,7 @@ def test_the_working_directory_is_put_back_and_the_user_finds_theirs(
     move = f"os.chdir({str(tmp_path / 'inner')!r})"
     text = MOVES.format(top=move if top else "", within="pass" if top else move)
     path = write(text)
-    problem = own_file(os.path.relpath(path))
+    problem = user_file(os.path.relpath(path))
     assert Path.cwd() == tmp_path / "start"
     assert Path(problem.path).samefile(path)
     # The points were read, and later calls are made, where it moved to.
@@ -219,13 +219,13 @@ def test_it_is_put_back_after_an_error_and_from_a_folder_that_is_gone(
     before = Path.cwd()
     path = write("import os\nos.chdir('/')\n1 / 0\n")
     with pytest.raises(InputError, match="ZeroDivisionError"):
-        own_file(path)
+        user_file(path)
     assert Path.cwd() == before
     path = write(
         "import os, tempfile\nwith tempfile.TemporaryDirectory() as folder:\n"
         "    os.chdir(folder)\ndef train(lr, batch, seed): return 1.0\n"
     )
-    assert own_file(path).code.call("train", 0, lr=1, batch=1, seed=1) == 1.0
+    assert user_file(path).code.call("train", 0, lr=1, batch=1, seed=1) == 1.0
     assert Path.cwd() == before
 
 
@@ -240,7 +240,7 @@ def test_a_sweep_writes_where_it_was_told_to(
         "    return 1.0\n"
     )
     plan = [
-        Training(own_file(path), train_size=8, lr=1.0, batch=b, model="function") for b in (1, 2)
+        Training(user_file(path), train_size=8, lr=1.0, batch=b, model="function") for b in (1, 2)
     ]
     assert sweep(plan, "runs.sqlite", workers=0).statuses == {"fitted": 2}
     assert [file.name for file in tmp_path.rglob("*.sqlite")] == ["runs.sqlite"]
@@ -264,19 +264,19 @@ def test_the_standard_library_is_not_shadowed(
     )
     monkeypatch.chdir(tmp_path)
     monkeypatch.delitem(sys.modules, "html", raising=False)
-    problem = own_file(path)
+    problem = user_file(path)
     training = Training(problem, train_size=8, lr=1.0, batch=1, model="function", epochs=1)
     for workers in (0, 1):
         store = Store(tmp_path / f"{workers}.sqlite")
         assert sweep([training], store, workers=workers).statuses == {"finished": 1}
         assert store.runs()[0].outcome.observables["text"] == 4
     assert problem.notes == tuple(
-        f"{name}.py beside mine.py is not used: import {name} gives the standard library's"
+        f"{name}.py next to mine.py is not used: import {name} gives the standard library's"
         for name in ("fractions", "html", "random")
     )
     # What is not used is no part of the identity.
     write("pass\n", "random.py")
-    assert own_file(path) == problem
+    assert user_file(path) == problem
 
 
 def test_modules_packages_and_folders_beside_are_found(write: Write, tmp_path: Path) -> None:
@@ -292,14 +292,14 @@ def test_modules_packages_and_folders_beside_are_found(write: Write, tmp_path: P
         "    return single_beside.VALUE + 10 * VALUE + 100 * part.VALUE, pytest.__file__\n"
     )
     path_before = list(sys.path)
-    problem = own_file(path)
+    problem = user_file(path)
     value, file = problem.code.call("train", 0, lr=1, batch=1, seed=1)
     assert value == 321 and file == pytest.__file__
     assert sys.path == path_before
     for name, value in (("folder_beside/part.py", 421), ("package_beside/inner.py", 441)):
         write("VALUE = 4\n", name)
-        assert own_file(path) != problem
-        problem = own_file(path)
+        assert user_file(path) != problem
+        problem = user_file(path)
         assert problem.code.call("train", 0, lr=1, batch=1, seed=1)[0] == value
 
 
@@ -326,7 +326,7 @@ def test_loading_ends_with_the_budget(write: Write, kind: str) -> None:
         ),
         time_limit(0.3, "mine.py"),
     ):
-        own_file(path)
+        user_file(path)
     assert 0.3 <= time.monotonic() - start < 5.0
     assert signal.getsignal(signal.SIGALRM) is handler
     assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
@@ -378,9 +378,9 @@ def test_a_file_is_read_once(write: Write, tmp_path: Path) -> None:
             return np.eye(8), np.arange(8) % 2
         """
     )
-    problem = own_file(path)
+    problem = user_file(path)
     problem.prepare(), problem.train_set(4, 0), problem.test_set(2, 1), problem.classes
     assert log.read_text().split() == ["file", "data"]
     # Anew for each question: the file may have changed.
-    assert own_file(path) == problem
+    assert user_file(path) == problem
     assert log.read_text().split() == ["file", "data"] * 2

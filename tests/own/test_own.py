@@ -20,11 +20,11 @@ import pytest
 import sgdphase
 from sgdphase._records import Training
 from sgdphase.errors import InputError, UserError
-from sgdphase.own import Own
+from sgdphase.own import UserProblem
 from sgdphase.own import data as own_data
-from sgdphase.own import problem as own_problem
+from sgdphase.own import problem as user_problems
 from sgdphase.own.code import load
-from sgdphase.own.problem import own_file, own_functions, user_code
+from sgdphase.own.problem import user_code, user_file, user_functions
 
 torch = pytest.importorskip("torch")
 
@@ -44,7 +44,7 @@ def data():
 
 def as_in_another_process() -> None:
     """Nothing is read yet."""
-    own_problem._FILE.clear()
+    user_problems._FILE.clear()
 
 
 @pytest.fixture(autouse=True)
@@ -65,12 +65,12 @@ def write(tmp_path: Path) -> Callable[..., Path]:
     return make
 
 
-def given(x: Any, y: Any, **more: Any) -> Own:
+def given(x: Any, y: Any, **more: Any) -> UserProblem:
     """The problem of functions that give these points."""
-    return own_functions(user_code(model=lambda: None, data=lambda: (x, y), **more))
+    return user_functions(user_code(model=lambda: None, data=lambda: (x, y), **more))
 
 
-def record(problem: Own, **fields: Any) -> Training:
+def record(problem: UserProblem, **fields: Any) -> Training:
     plain: dict[str, Any] = {
         "problem": problem, "train_size": 8, "lr": 1.0, "batch": 2, "model": "own", "test_size": 8,
     }  # fmt: skip
@@ -85,7 +85,7 @@ def line_of(path: Path, what: str) -> int:
 
 
 def test_a_file_gives_its_points_as_they_are(write) -> None:
-    problem = own_file(str(write(PLAIN)))
+    problem = user_file(str(write(PLAIN)))
     x = np.random.default_rng(1).standard_normal((40, 3))
     assert (problem.points, problem.test_points, problem.changes) == (40, 0, False)
     everything = problem.train_set(40, 3)
@@ -107,7 +107,7 @@ def test_nothing_is_written_beside_it(write, tmp_path: Path) -> None:
         """
     )
     before = sorted(tmp_path.rglob("*"))
-    assert own_file(str(path)).train_set(4, 0).x.sum() == 4
+    assert user_file(str(path)).train_set(4, 0).x.sum() == 4
     assert sorted(tmp_path.rglob("*")) == before
     assert sys.dont_write_bytecode is False
 
@@ -131,13 +131,13 @@ def data():
 def test_global_random_states_are_left_alone_and_seeded(write) -> None:
     path = str(write(RANDOM))
     before = states()
-    problem = own_file(path)
+    problem = user_file(path)
     assert problem.train_set(20, 0).x.shape == (20, 2)
     one, same, other = (problem.code.call("model", seed) for seed in (5, 5, 2**63 - 1))
     assert states() == before
     assert one == same and not set(one) & set(other)
     random.seed(99), np.random.seed(99), torch.manual_seed(99)
-    assert own_file(path) == problem
+    assert user_file(path) == problem
     assert one == problem.code.call("model", 5)
 
 
@@ -145,7 +145,7 @@ def test_random_states_are_put_back_after_an_error(write) -> None:
     path = write(RANDOM.replace("numpy.random.shuffle", "random.random(); 1 / 0; "))
     before = states()
     with pytest.raises(UserError, match="ZeroDivisionError"):
-        own_file(str(path))
+        user_file(str(path))
     assert states() == before
 
 
@@ -163,19 +163,19 @@ def test_data_drawn_by_torch_do_not_depend_on_who_imported_it(write, inside: boo
         """
     )
     code = (
-        "import sys; from sgdphase.own.problem import own_file; assert 'torch' not in sys.modules;"
-        f"p = own_file({str(path)!r}); p.prepare(); print(p.digest)"
+        "import sys; from sgdphase.own.problem import user_file; assert 'torch' not in sys.modules;"
+        f"p = user_file({str(path)!r}); p.prepare(); print(p.digest)"
     )
     environment = os.environ | {"PYTHONPATH": str(Path(sgdphase.__file__).parents[1])}
     found = subprocess.run(
         [sys.executable, "-c", code], env=environment, capture_output=True, text=True
     )
-    assert found.stderr == "" and found.stdout.strip() == own_file(str(path)).digest
+    assert found.stderr == "" and found.stdout.strip() == user_file(str(path)).digest
 
 
 def test_what_it_prints_is_not_on_stdout(write, capsys: pytest.CaptureFixture[str]) -> None:
     path = write(PLAIN.replace("rng =", "print('data here'); rng =") + "\nprint('file here')")
-    own_file(str(path)).prepare()
+    user_file(str(path)).prepare()
     out, err = capsys.readouterr()
     assert out == "" and "data here" in err and "file here" in err
     print("back")
@@ -208,7 +208,7 @@ def test_an_error_at_the_top_names_its_line(write, wrong: str) -> None:
     write("x = 1\nif x\n", "bad_neighbour.py")
     path = write(f"import numpy as np\n\n\n{wrong}  # here\n")
     with pytest.raises(UserError) as caught:
-        own_file(str(path))
+        user_file(str(path))
     said = str(caught.value)
     assert "\n" not in said and AT_TOP[wrong] in said
     place = "bad_neighbour.py, line 2" if "neighbour" in wrong else "mine.py, line 4"
@@ -220,7 +220,7 @@ def test_an_error_in_data_names_its_line(write, wrong: str) -> None:
     write("x = 1\nif x\n", "bad_neighbour.py")
     path = write(f"import numpy as np\ndef model(): pass\ndef data():\n    x = 1\n    {wrong}\n")
     with pytest.raises(UserError) as caught:
-        own_file(str(path))
+        user_file(str(path))
     said = str(caught.value)
     assert "\n" not in said and AT_TOP[wrong] in said
     assert said.startswith("mine.py, line 5 in data")
@@ -239,14 +239,14 @@ def test_an_error_deep_in_a_library_names_the_users_innermost_line(write) -> Non
         """
     )
     with pytest.raises(UserError, match=rf"^mine.py, line {line_of(path, '# wrong')} in helper"):
-        own_file(str(path))
+        user_file(str(path))
 
 
 def test_an_error_in_a_neighbour_names_its_line(write) -> None:
     write("def points():\n\n    return 1 / 0\n", "neighbour_raises.py")
     path = write("import neighbour_raises\ndef model(): pass\ndata = neighbour_raises.points")
     with pytest.raises(UserError, match=r"^neighbour_raises.py, line 3 in points .*ZeroDivision"):
-        own_file(str(path))
+        user_file(str(path))
 
 
 def test_the_line_is_that_of_the_file_as_it_is_now(write) -> None:
@@ -254,7 +254,7 @@ def test_the_line_is_that_of_the_file_as_it_is_now(write) -> None:
     for wrong in ("1 / 0", "2 / 0"):
         path = write(text.format(wrong))
         with pytest.raises(UserError, match=rf"line 3 in data \(return {wrong}\)"):
-            own_file(str(path))
+            user_file(str(path))
         os.utime(path, (1, 1))
 
 
@@ -274,7 +274,7 @@ def test_the_line_is_that_of_the_file_as_it_is_now(write) -> None:
 def test_whatever_is_wrong_with_data_is_one_line_about_the_users_file(write, data: str) -> None:
     path = write(f"import functools, torch\nimport numpy as np\ndef model(): pass\n{data}\n")
     with pytest.raises(InputError, match=r"\Amine\.py, [^\n]+\Z"):
-        own_file(str(path))
+        user_file(str(path))
 
 
 def test_a_bug_of_ours_is_not_shown_as_the_users(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -288,16 +288,16 @@ def test_a_bug_of_ours_is_not_shown_as_the_users(monkeypatch: pytest.MonkeyPatch
 
 def test_a_file_without_what_is_wanted(write, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"mine.py: has no model\(\) and no data\(\); must have"):
-        own_file(str(write("x = 1")))
+        user_file(str(write("x = 1")))
     with pytest.raises(InputError, match=r"has no data\(\); must have model\(\) and data\(\), or"):
-        own_file(str(write("def model(): pass")))
+        user_file(str(write("def model(): pass")))
     for path, why in ((tmp_path / "none.py", "No such file"), (tmp_path, "Is a directory")):
         with pytest.raises(InputError, match=rf"cannot be read \({why}"):
-            own_file(str(path))
+            user_file(str(path))
     latin = tmp_path / "latin.py"
     latin.write_bytes("# \xe9\n".encode("latin-1"))
     with pytest.raises(InputError, match="not a text in UTF-8"):
-        own_file(str(latin))
+        user_file(str(latin))
 
 
 # Labels and inputs.
@@ -388,7 +388,7 @@ REFUSED: dict[str, tuple[Any, str]] = {
 def test_what_are_no_points_with_labels_is_refused_in_one_line(kind: str) -> None:
     what, why = REFUSED[kind]
     with pytest.raises(InputError, match=rf"\Ayour code, data\(\): [^\n]*({why})[^\n]*\Z"):
-        own_functions(user_code(model=lambda: None, data=lambda: what))
+        user_functions(user_code(model=lambda: None, data=lambda: what))
 
 
 def test_datasets_of_torch_and_plain_ones_are_the_same_as_arrays() -> None:
@@ -404,7 +404,7 @@ def test_datasets_of_torch_and_plain_ones_are_the_same_as_arrays() -> None:
         list(zip(x, y, strict=True)),
     ]
     for kind in kinds:
-        problem = own_functions(user_code(model=lambda: None, data=lambda kind=kind: kind))
+        problem = user_functions(user_code(model=lambda: None, data=lambda kind=kind: kind))
         found = problem.train_set(12, 4)
         assert found.x.dtype == np.float32 and not problem.changes
         assert np.array_equal(found.x, expected.x) and np.array_equal(found.y, expected.y)
@@ -431,12 +431,12 @@ def test_random_augmentation_is_noticed(write, draw: str) -> None:
         def data(): return Augmented()
         """
     )
-    problem = own_file(str(path))
+    problem = user_file(str(path))
     assert problem.changes
     problem.prepare()
     # One reading is kept, the same in every process.
     as_in_another_process()
-    assert own_file(str(path)) == problem
+    assert user_file(str(path)) == problem
 
 
 def test_numbers_of_another_byte_order_are_read() -> None:
@@ -449,7 +449,7 @@ def test_numbers_of_another_byte_order_are_read() -> None:
 
 
 def test_the_same_content_elsewhere_is_the_same_training(write, tmp_path: Path) -> None:
-    here, there = own_file(str(write(PLAIN))), own_file(str(write(PLAIN, "there/other.py")))
+    here, there = user_file(str(write(PLAIN))), user_file(str(write(PLAIN, "there/other.py")))
     assert here.path != there.path and here == there
     assert record(here).key == record(there).key
     assert record(here, seed=1).key != record(here).key
@@ -466,20 +466,20 @@ def test_other_code_or_other_data_is_another_training(write, tmp_path: Path) -> 
             return read["x"], read["y"]
         """
     )
-    keys = [record(own_file(str(path))).key]
+    keys = [record(user_file(str(path))).key]
     # One number; the type; the labels; their names alone.
     near = np.where(X[3, 1] == X, np.nextafter(X, 9), X)
     for x, y in ((near, TWO), (X.astype("f4"), TWO), (X, 1 - TWO), (X, TWO + 5)):
         np.savez(tmp_path / "points.npz", x=x, y=y)
-        keys.append(record(own_file(str(path))).key)
+        keys.append(record(user_file(str(path))).key)
     path.write_text(path.read_text() + "\n# more\n")
-    keys.append(record(own_file(str(path))).key)
+    keys.append(record(user_file(str(path))).key)
     assert len(set(keys)) == 6
 
 
 def test_test_data_are_part_of_the_identity(write) -> None:
     more = "\ndef test_data():\n    x, y = data()\n    return x[:{}], y[:{}]\n"
-    some = [own_file(str(write(PLAIN + more.format(n, n)))) for n in (10, 20)]
+    some = [user_file(str(write(PLAIN + more.format(n, n)))) for n in (10, 20)]
     assert some[0] != some[1] and [p.test_points for p in some] == [10, 20]
 
 
@@ -489,7 +489,7 @@ def test_a_neighbour_that_changed_is_another_training(write) -> None:
     digests, widths = [], []
     for width in (3, 4, 3):
         write(f"WIDTH = {width}\n", "changing/other_beside.py")
-        problem = own_file(str(path))
+        problem = user_file(str(path))
         digests.append(problem.digest)
         widths.append(vars(sys.modules["user_training"])["WIDTH"])
     assert widths == [3, 4, 3]
@@ -502,7 +502,7 @@ def test_neighbours_of_one_name_are_told_apart(write) -> None:
     for number, path in enumerate(paths):
         write(f"WIDTH = {number}", f"{path.parent.name}/same_name.py")
     for number in (0, 1, 0):
-        own_file(str(paths[number]))
+        user_file(str(paths[number]))
         assert vars(sys.modules["user_training"])["WIDTH"] == number
 
 
@@ -516,7 +516,7 @@ def test_functions_that_make_other_models_are_other_trainings() -> None:
         width(2), width(3), functools.partial(linear, 2, 2), functools.partial(linear, 2, 3),
         lambda: torch.nn.Sequential(linear(2, 2)), linear(2, 2), linear(2, 2),
     ]  # fmt: skip
-    problems = [own_functions(user_code(model=m, data=lambda: (X, TWO))) for m in models]
+    problems = [user_functions(user_code(model=m, data=lambda: (X, TWO))) for m in models]
     assert len({problem.digest for problem in problems}) == len(models)
     weights = [next(problem.code.call("model", 0).parameters()) for problem in problems]
     assert [len(weight) for weight in weights] == [2, 3, 2, 3, 2, 2, 2]
@@ -529,7 +529,7 @@ def test_a_function_counts_with_what_it_uses() -> None:
         cell: dict[str, Any] = {"__name__": "cell", "WIDTH": width}
         text = f"def model(): return net()\ndef net():\n    {more}\n    return WIDTH, model\n"
         exec(text, cell)
-        digests.append(own_functions(user_code(model=cell["model"], data=lambda: (X, TWO))).digest)
+        digests.append(user_functions(user_code(model=cell["model"], data=lambda: (X, TWO))).digest)
     assert digests[0] == digests[3] and len(set(digests)) == 3
 
 
@@ -537,7 +537,7 @@ def test_functions_without_a_source_are_known_by_their_code() -> None:
     def digest(text: str) -> str:
         cell: dict[str, Any] = {"__name__": "cell"}
         exec(f"def model(): return (lambda: {text})()", cell)
-        return own_functions(user_code(model=cell["model"], data=lambda: (X, TWO))).digest
+        return user_functions(user_code(model=cell["model"], data=lambda: (X, TWO))).digest
 
     one, again, other = (digest(text) for text in ("1 + len('a')", "1 + len('a')", "1 + len('b')"))
     assert one == again != other
@@ -547,7 +547,7 @@ def test_what_lies_around_is_not_in_the_way() -> None:
     def digest(**around: Any) -> str:
         cell: dict[str, Any] = {"__name__": "cell", **around}
         exec(f"def model(): return {', '.join(around)}", cell)
-        return own_functions(user_code(model=cell["model"], data=lambda: (X, TWO))).digest
+        return user_functions(user_code(model=cell["model"], data=lambda: (X, TWO))).digest
 
     odd = {"a": torch.Tensor, "b": np.ndarray, "c": torch.zeros(2, dtype=torch.bfloat16)}
     assert digest(**odd) == digest(**odd)
@@ -562,7 +562,7 @@ def test_functions_that_train_otherwise_are_other_trainings() -> None:
     def by(power: float) -> Callable[..., float]:
         return lambda lr, batch, train_size, seed: lr**power
 
-    digests = {own_functions(user_code(train=by(power))).digest for power in (1.0, 2.0, 3.0)}
+    digests = {user_functions(user_code(train=by(power))).digest for power in (1.0, 2.0, 3.0)}
     assert len(digests) == 3
 
 
@@ -575,7 +575,7 @@ def test_data_that_differ_in_spite_of_seeds_are_refused(write, draw: str) -> Non
         def data(): return np.frombuffer({draw}, np.uint8), np.arange(20) % 2
         """
     )
-    problem = own_file(str(path))
+    problem = user_file(str(path))
     as_in_another_process()
     with pytest.raises(InputError, match=r"mine.py: .*must be the same every time \(use fixed"):
         problem.prepare()
@@ -583,27 +583,27 @@ def test_data_that_differ_in_spite_of_seeds_are_refused(write, draw: str) -> Non
 
 def test_a_file_that_changed_since_is_refused(write) -> None:
     path = write(PLAIN)
-    problem = own_file(str(path))
+    problem = user_file(str(path))
     path.write_text(path.read_text().replace("(1)", "(2)"))
     # What was read is what was asked about; a worker that reads the file now refuses it.
     before = problem.train_set(4, 0).x
     as_in_another_process()
     with pytest.raises(InputError, match="differs from one call to the next"):
         problem.train_set(4, 0)
-    assert not np.array_equal(own_file(str(path)).train_set(4, 0).x, before)
+    assert not np.array_equal(user_file(str(path)).train_set(4, 0).x, before)
 
 
 def test_functions_of_another_session_are_refused() -> None:
     with pytest.raises(InputError, match="functions of another session: give the file"):
-        Own("", "0" * 64, 10).prepare()
+        UserProblem("", "0" * 64, 10).prepare()
 
 
 def test_it_goes_through_records_and_pickles(write) -> None:
     path = str(write(PLAIN))
-    training = record(own_file(path))
+    training = record(user_file(path))
     again = Training.from_dict(training.as_dict())
     assert again == training and again.key == training.key
-    assert isinstance(again.problem, Own) and again.problem.path == path
+    assert isinstance(again.problem, UserProblem) and again.problem.path == path
     wired = pickle.loads(pickle.dumps(training))
     assert wired == training and wired.key == training.key
     as_in_another_process()
@@ -618,7 +618,7 @@ def rows(data: Any) -> set[tuple[float, ...]]:
 
 
 def test_sets_are_disjoint_nested_and_of_their_seed(write) -> None:
-    problem = own_file(str(write(PLAIN)))
+    problem = user_file(str(write(PLAIN)))
     problem.check_sizes(30, 10)
     small, large, test = (
         problem.train_set(7, 5), problem.train_set(30, 5), problem.test_set(10, 5),
@@ -651,7 +651,7 @@ def test_test_data_are_a_set_of_their_own() -> None:
 
 
 def test_code_that_trains_by_itself_has_no_points(write) -> None:
-    problem = own_file(str(write("def train(lr, batch, train_size, seed): return lr")))
+    problem = user_file(str(write("def train(lr, batch, train_size, seed): return lr")))
     assert (problem.points, problem.test_points) == (0, 0)
     problem.check_sizes(1000, 10)
     with pytest.raises(InputError, match=r"mine.py: has no data\(\); it trains by itself"):
@@ -663,5 +663,5 @@ def test_a_helper_called_train_is_no_training(write) -> None:
         "import numpy as np\ndef train(model, loader, epochs=3): pass\n"
         "def model(): pass\ndef data(): return np.eye(4), [0, 1, 0, 1]\n"
     )
-    assert own_file(write(text)).points == 4
-    assert own_file(write(text.replace("model, loader, epochs=3", "**given"))).points == 0
+    assert user_file(write(text)).points == 4
+    assert user_file(write(text.replace("model, loader, epochs=3", "**given"))).points == 0

@@ -24,7 +24,7 @@ from sgdphase.networks._descent import State, descend
 from sgdphase.networks._fitting import Fitting
 from sgdphase.own import fitted, trainer
 from sgdphase.own.module import Traits, fresh
-from sgdphase.own.problem import own_file, own_functions, user_code
+from sgdphase.own.problem import user_code, user_file, user_functions
 from sgdphase.problems import TeacherTask
 
 Loss = Callable[[Tensor, Tensor], Tensor]
@@ -44,7 +44,7 @@ def deep(outputs: int) -> Callable[[], nn.Module]:
 
 
 def record(model: Any, x: Any = X, y: Any = THREE, **fields: Any) -> Training:
-    problem = own_functions(user_code(model=model, data=lambda: (x, y)))
+    problem = user_functions(user_code(model=model, data=lambda: (x, y)))
     plain: dict[str, Any] = {
         "problem": problem, "train_size": 64, "lr": 0.5, "batch": 4, "margin": 2.0**-8,
         "model": "own", "test_size": 16, "max_steps": 20_000,
@@ -412,7 +412,7 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
     "image": (lambda: _Odd(lambda f: f[:, :, None]), r"shape \(4, 3, 1\) for 4 points: must be"),
     "mean": (lambda: _Odd(lambda f: f.mean(0)), "must be"),
     "squeezed": (lambda: _Odd(lambda f: f.squeeze()), r"shape \(3,\) for one point"),
-    "random": (lambda: _Odd(lambda f: f + torch.randn_like(f)), "other outputs for the same"),
+    "random": (lambda: _Odd(lambda f: f + torch.randn_like(f)), "different outputs for the same"),
     "not finite": (lambda: _Odd(lambda f: f / 0), "not finite"),
     "whole": (lambda: _Odd(lambda f: f.argmax(1, keepdim=True) + torch.arange(3)), "int64"),
     "detached": (lambda: _Odd(lambda f: f.detach()), "grad"),
@@ -486,7 +486,7 @@ def test_errors_are_named_with_their_line(tmp_path: Path, part: str, text: str, 
     fills = {"forward": "return self.layer(x)", "model": "return Net()"} | {part: text}
     path = tmp_path / "mine.py"
     path.write_text(textwrap.dedent(FILE).format(**fills))
-    problem = own_file(str(path))
+    problem = user_file(str(path))
     training = Training(
         problem, train_size=16, lr=1.0, batch=4, model="own", test_size=8, max_steps=3
     )
@@ -497,7 +497,7 @@ def test_errors_are_named_with_their_line(tmp_path: Path, part: str, text: str, 
 
 def test_problems_of_others_are_refused() -> None:
     training = Training(TeacherTask(dim=4), train_size=8, lr=1.0, batch=1, model="own")
-    with pytest.raises(InputError, match="problem = teacher: model own wants the user's own data"):
+    with pytest.raises(InputError, match="problem = teacher: model own needs the user's data"):
         fitted.train(training)
 
 

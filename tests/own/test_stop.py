@@ -21,23 +21,23 @@ from pathlib import Path
 from sgdphase import cli
 from sgdphase.cli._stop import store_in_use
 from sgdphase.errors import InputError
-from sgdphase.own import own_file
+from sgdphase.own import user_file
 from sgdphase._records import Training
 from sgdphase._sweep import sweep
 
 def register(app):
     @app.command()
     def load(file: str):
-        own_file(file)
+        user_file(file)
 
     @app.command()
     def train(file: str, workers: int):
-        training = Training(own_file(file), train_size=8, lr=1.0, batch=1, model="function")
+        training = Training(user_file(file), train_size=8, lr=1.0, batch=1, model="function")
         print(sweep([training], "runs.sqlite", workers=workers).statuses)
 
     @app.command()
     def fail(file: str):
-        own_file(file).code.call("train", 0, lr=1.0, batch=1, train_size=8, seed=0)
+        user_file(file).code.call("train", 0, lr=1.0, batch=1, train_size=8, seed=0)
         raise InputError("that is wrong")
 
     @app.command()

@@ -66,7 +66,7 @@ def test_the_page_can_be_sent(found: Diagnosis, tmp_path: Path) -> None:
     body = page.split("</style>")[1]
     assert "http" not in body and str(tmp_path) not in body
     order = ["Your training: batch 8", "Raise the batch to 32", "<table>", "data:image/png",
-             "All metrics", "What was run", "Words", "Every run"]  # fmt: skip
+             "All metrics", "What was run", "Glossary", "Every run"]  # fmt: skip
     places = [body.index(text) for text in order]
     assert places == sorted(places)
     for row in found.equivalents:

@@ -258,7 +258,7 @@ def test_runs_without_an_alignment_are_drawn_and_named():
 
 def test_a_diagnosis_that_cannot_be_written(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(InputError, match="cannot be made"):
+    with pytest.raises(InputError, match="cannot be created"):
         fitted_page(EMPTY, tmp_path / "file")
 
 
@@ -300,7 +300,7 @@ def test_experiments_are_those_that_a_plane_refuses_to_mix():
 
 def test_experiments_with_the_same_places_are_told_apart_by_what_differs():
     runs = [run_at(1.0, b, max_steps=limit) for b in (1, 2) for limit in (10, 20)]
-    assert [each.telling for each in experiments(runs)] == [{"max_steps": 10}, {"max_steps": 20}]
+    assert [each.differing for each in experiments(runs)] == [{"max_steps": 10}, {"max_steps": 20}]
     # Another budget at another place is of the same experiment.
     assert len(experiments([run_at(1.0, 1, max_steps=10), run_at(1.0, 2, max_steps=20)])) == 1
 

@@ -12,7 +12,7 @@ import pytest
 from sgdphase._records import Training
 from sgdphase._sweep import Plan, Store, grid, sweep
 from sgdphase._sweep.workers import InProcess, Kept, Processes
-from sgdphase.own.problem import own_file
+from sgdphase.own.problem import user_file
 
 
 def toy(function: str = "train", seeds: int = 6) -> Plan:
@@ -96,7 +96,7 @@ def test_kept_workers_are_usable_after_a_sweep_that_ended_by_time(
         "import time\ndef train(lr, batch, train_size, seed):\n"
         "    time.sleep(60 if batch == 2 else 0)\n    return 1.0\n"
     )
-    problem = own_file(str(sleeper))
+    problem = user_file(str(sleeper))
     plan = [Training(problem, train_size=8, lr=1.0, batch=b, model="function") for b in (1, 2)]
     start = monotonic()
     summary = sweep(plan, store, workers=kept, until=start + 1.0)
@@ -112,7 +112,7 @@ def test_a_thread_left_behind_in_a_worker_is_not_waited_for(store: Store, kept: 
         "import threading, time\ndef train(lr, batch, train_size, seed):\n"
         "    threading.Thread(target=time.sleep, args=(60,)).start()\n    return 1.0\n"
     )
-    plan = [Training(own_file(path), train_size=8, lr=1.0, batch=1, model="function")]
+    plan = [Training(user_file(path), train_size=8, lr=1.0, batch=1, model="function")]
     assert sweep(plan, store, workers=kept).statuses == {"fitted": 1}
     start = monotonic()
     kept.close()

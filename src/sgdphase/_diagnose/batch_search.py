@@ -1,17 +1,16 @@
-"""Which trainings tell the learning rate that goes with another batch: few, and where it matters.
+"""The search for the learning rate that goes with another batch, with few trainings.
 
-Learning rates are tried on a lattice around the user's, by factors of the square root of two. In
-the row of a batch the search starts where the rule through the rows so far predicts the match,
-moves up or down by what is missing over the slope, until each observable lies between two of the
-rates that were tried or no larger rate gets any further; then the matched rate itself is trained
-with more seeds. Where nothing matches, or what matches is worse, the best rate is looked for until
-it has worse ones on both sides.
+Learning rates lie on a lattice around the user's, by factors of the square root of two. The row of
+a batch starts where the rule through the earlier rows predicts the match. It moves up or down by
+the missing amount over the slope, until each observable lies between two tried rates or no larger
+rate gets any further. Then the matched rate itself is trained with more seeds. If nothing matches,
+or if the match is worse, the search looks for the best rate, until it has worse ones on both sides.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -24,16 +23,16 @@ from sgdphase.diagram._comparison import Comparison
 from sgdphase.diagram._training_runs import Setting, TrainingRun
 from sgdphase.stats import Estimate
 
-__all__ = ["Neighbours", "Point", "Reference", "Refinement", "RowSearch", "training_runs"]
+__all__ = ["BatchSearch", "Point", "Reference", "Refinement", "RowSearch", "training_runs"]
 
 STEP = math.log(2) / 2  # of the lattice, in log lr
 LONGEST_JUMP = 4  # in steps
-MOST_RATES = 12  # that are tried in a row to find a match
+MOST_RATES = 12  # tried in a row to find a match
 MOST_CLIMBS = 6  # and more to find the best
-MOST_VERIFIED = 4  # rates of a row that have all seeds
-STEEPEST = 1.25  # exponent of lr in the batch that a prediction may have
-HOPELESS = 2  # times the most seeds: a row that would need more is left open,
-FEW = 5  # but not with fewer than these
+MOST_VERIFIED = 4  # rates per row with all seeds
+STEEPEST = 1.25  # largest exponent of lr in the batch for a prediction
+HOPELESS = 2  # a row that needs more than this many times `most_seeds` is left open
+FEW = 5  # but every open row gets at least these
 
 
 @dataclass(frozen=True)
@@ -71,8 +70,8 @@ class Point:
         return round(math.log(lr / self.lr) / STEP)
 
 
-def training_runs(observations: dict[Trial, Outcome]) -> Iterator[TrainingRun]:
-    """Runs as the comparison takes them; those that were not waited for are none."""
+def training_runs(observations: Mapping[Trial, Outcome]) -> Iterator[TrainingRun]:
+    """Runs as the comparison takes them, without those that were given up."""
     for trial, outcome in observations.items():
         if outcome.status in ("finished", "diverged"):
             metrics = outcome.observables if outcome.status == "finished" else {}
@@ -81,8 +80,8 @@ def training_runs(observations: dict[Trial, Outcome]) -> Iterator[TrainingRun]:
 
 
 @dataclass
-class _BatchSearch(Searcher):
-    """What the searches have in common: runs, compared with those at the user's point."""
+class BatchSearch(Searcher):
+    """The base of these searches: runs, compared with those at the user's point."""
 
     point: Point
 
@@ -92,17 +91,17 @@ class _BatchSearch(Searcher):
 
     @property
     def comparison(self) -> Comparison:
-        """Of the runs that were told; made anew when there are more."""
-        told = self.observations.runs
-        if len(told) not in self._compared:
+        """Of the observed runs; computed again when there are more."""
+        runs = self.observations.runs
+        if len(runs) not in self._compared:
             self._compared.clear()
-            self._compared[len(told)] = Comparison(
-                training_runs(told),
+            self._compared[len(runs)] = Comparison(
+                training_runs(runs),
                 self.point.setting,
                 metric=self.point.metric,
                 maximize=self.point.maximize,
             )
-        return self._compared[len(told)]
+        return self._compared[len(runs)]
 
     def trials(
         self, lr: float, batch: int, seeds: int, *, first: int = 0, epochs: int | None = None
@@ -113,8 +112,8 @@ class _BatchSearch(Searcher):
 
 
 @dataclass
-class Reference(_BatchSearch):
-    """The user's own training, and half and twice its learning rate."""
+class Reference(BatchSearch):
+    """The user's training, and half and twice its learning rate."""
 
     def search(self) -> Search:
         point = self.point
@@ -127,30 +126,10 @@ class Reference(_BatchSearch):
 
 
 @dataclass
-class Neighbours(_BatchSearch):
-    """What the regime is told by: half the learning rate, twice the batch, half the epochs.
-
-    All three make the training shorter or colder, so that a curved dependence bends them alike.
-    """
-
-    largest_batch: int
-
-    def search(self) -> Search:
-        point = self.point
-        batch = min(2 * point.batch, self.largest_batch)
-        yield self.trials(point.rate(-2), point.batch, point.scouts)
-        yield self.trials(point.lr, batch, point.scouts)
-        if point.epochs > 1:
-            yield self.trials(point.lr, point.batch, point.scouts, epochs=point.epochs // 2)
-        else:
-            yield self.trials(point.lr, point.batch, point.scouts, epochs=2)
-
-
-@dataclass
-class RowSearch(_BatchSearch):
+class RowSearch(BatchSearch):
     """The learning rate that learns the same at one batch.
 
-    Rates that were tried `before`, for another question, do not count as its own.
+    Rates that were tried `before`, for another question, do not count.
     """
 
     batch: int
@@ -174,7 +153,7 @@ class RowSearch(_BatchSearch):
         return "best" if row is None else row.by
 
     def _best(self) -> Setting | None:
-        """The rate with the best metric so far; of equals that next to the prediction."""
+        """The rate with the best metric so far; among equals the one closest to the prediction."""
         row, predicted = self.comparison.row(self.batch), self._predicted()
         return min(
             row,
@@ -183,12 +162,12 @@ class RowSearch(_BatchSearch):
         )
 
     def _match(self) -> Search:
-        """Learning rates until every observable is matched, or is known not to be."""
+        """Learning rates until every observable is matched, or cannot be matched."""
         index: int | None = self._predicted()
         while index is not None:
             yield self.trials(self.point.rate(index), self.batch, self.point.scouts)
-            index = self._next() if self._own_rates < MOST_RATES else None
-            # What was tried already, and is of no use, would be asked for again for ever.
+            index = self._next() if self._new_rates < MOST_RATES else None
+            # A rate that was tried and is of no use would be asked for again forever.
             if index is not None and self._has(self.point.rate(index)):
                 return
 
@@ -199,13 +178,13 @@ class RowSearch(_BatchSearch):
 
     @property
     def _tried_places(self) -> list[int]:
-        """The places of the lattice that were tried, whatever came of them."""
+        """The places on the lattice that were tried, with any outcome."""
         rates = {t.lr for t in self.observations.runs
                  if (t.batch, t.epochs) == (self.batch, self.point.epochs)}  # fmt: skip
         return sorted(map(self.point.index, rates))
 
     @property
-    def _own_rates(self) -> int:
+    def _new_rates(self) -> int:
         """A bound on this number holds however often the search is replayed."""
         return len(self._tried_places) - self.before
 
@@ -215,7 +194,7 @@ class RowSearch(_BatchSearch):
         known = {point.batch: 0.0}
         for batch in {s.batch for s in compared.settings} - {self.batch, point.batch}:
             row = row_of(compared, batch)
-            # A batch that has only been timed, or seen for the regime, has no row yet.
+            # A batch with runs only for timing or for the regime has no row yet.
             if row is not None and row.seeds >= point.seeds:
                 known[batch] = math.log(row.lr.value / point.lr)
         near = sorted(known, key=lambda b: abs(math.log(b / self.batch)))[:2]
@@ -226,7 +205,7 @@ class RowSearch(_BatchSearch):
         return round((known[near[0]] + exponent * math.log(self.batch / near[0])) / STEP)
 
     def _next(self) -> int | None:
-        """The place on the lattice that is wanted next; None if matches are as good as they get."""
+        """The next place on the lattice; None if the matches cannot be improved."""
         point, compared = self.point, self.comparison
         row = compared.row(self.batch)
         unstable = [
@@ -238,7 +217,7 @@ class RowSearch(_BatchSearch):
             return min(unstable) - 2 if unstable else None
         low, high = point.index(row[0].lr), point.index(row[-1].lr)
         matches = compared.matches(self.batch)
-        # Down first: where steps are too large, some observables are short for good, and others
+        # Down first: where steps are too large, some observables stay short and others are
         # beyond.
         beyond = [name for name, match in matches.items() if match.state == "beyond"]
         if beyond:
@@ -282,7 +261,7 @@ class RowSearch(_BatchSearch):
         return sum(self.comparison.seeds(s) >= self.point.seeds for s in row)
 
     def _tried(self, lr: Estimate) -> float:
-        """A rate with all seeds that may be the match, one next to it, or it in three digits."""
+        """A tried rate that may be the match, one close to it, or the match with three digits."""
 
         def off(rate: float) -> float:
             return abs(math.log(rate / lr.value))
@@ -296,9 +275,9 @@ class RowSearch(_BatchSearch):
     def _climb(self) -> Search:
         """Rates until the best has worse ones on both sides, or one is as good as the user's.
 
-        First at a factor of two, as a neighbour may be worse by chance; then the neighbours.
+        First by factors of two, since a neighbour may be worse by chance; then the neighbours.
         """
-        while self._own_rates < MOST_RATES + MOST_CLIMBS:
+        while self._new_rates < MOST_RATES + MOST_CLIMBS:
             tried, best = self._tried_places, self._best()
             if best is None:
                 wanted = [min(tried, default=0) - 2]
@@ -320,7 +299,7 @@ class RowSearch(_BatchSearch):
 
 
 @dataclass
-class Refinement(_BatchSearch):
+class Refinement(BatchSearch):
     """More seeds for the rows whose verdict is open, where they may close it."""
 
     batches: tuple[int, ...]
@@ -329,7 +308,7 @@ class Refinement(_BatchSearch):
         point = self.point
         seeds = point.seeds
         while seeds < point.most_seeds:
-            # By a quarter: intervals shrink with the root of their number.
+            # By a quarter: intervals shrink only with the root of the number of seeds.
             seeds = min(max(seeds + 2, seeds * 5 // 4), point.most_seeds)
             compared = self.comparison
             tolerance = compared.tolerance(point.metric)

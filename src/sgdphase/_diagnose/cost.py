@@ -9,26 +9,26 @@ __all__ = ["Effort", "TrainingTime", "affordable", "trainings_of"]
 
 # Learning rates that a row tries on average, besides the one that matches.
 _RATES = 2.5
-# Seconds around a training, however short it is.
+# Overhead per training in seconds.
 _AROUND = 0.02
 
 
 @dataclass(frozen=True)
 class Effort:
-    """How closely to look: rows by this factor in batch, and so many seeds."""
+    """How much to measure: the factor in batch from row to row, and the numbers of seeds."""
 
     factor: int
     seeds: int
     scouts: int
 
 
-# From the most generous.
+# The largest effort first.
 EFFORTS = (Effort(2, 5, 3), Effort(4, 5, 2), Effort(4, 3, 2), Effort(16, 3, 2), Effort(16, 2, 2))
 
 
 @dataclass(frozen=True)
 class TrainingTime:
-    """Seconds of a training: what its points cost, and what its steps cost.
+    """Seconds of a training: a part for its points, and a part for its steps.
 
     `fixed + per_step / batch`, from one training at the user's batch and one at a larger one.
     """
@@ -38,7 +38,7 @@ class TrainingTime:
 
     @classmethod
     def of(cls, batch: int, seconds: float, large: int, large_seconds: float) -> TrainingTime:
-        """From two trainings; a larger batch is never taken to cost more."""
+        """From two trainings; a larger batch is never assumed to cost more."""
         if large <= batch:
             return cls(seconds, 0.0)
         per_step = max(seconds - large_seconds, 0.0) / (1 / batch - 1 / large)
@@ -49,7 +49,7 @@ class TrainingTime:
 
 
 def trainings_of(effort: Effort) -> tuple[float, float]:
-    """Trainings at the user's own batch, and in each row."""
+    """The number of trainings at the user's batch, and per row."""
     # The user's point, half and twice its lr, half its epochs (which cost half).
     return effort.seeds + 2.5 * effort.scouts, _RATES * effort.scouts + effort.seeds
 
@@ -57,7 +57,7 @@ def trainings_of(effort: Effort) -> tuple[float, float]:
 def table_seconds(
     effort: Effort, batch: int, batches: Sequence[int], time: TrainingTime, parallel: int
 ) -> float:
-    """Of the whole table."""
+    """Seconds of the whole table."""
     here, row = trainings_of(effort)
     return (here * time(batch) + row * sum(map(time, batches))) / max(parallel, 1)
 
@@ -70,7 +70,7 @@ def affordable(
     budget: float,
     efforts: Sequence[Effort] = EFFORTS,
 ) -> tuple[Effort, float, bool]:
-    """The most generous effort that fits a budget, its seconds, and whether it does fit.
+    """The largest effort that fits a budget, its seconds, and whether it fits.
 
     `rows` are the batches of each effort.
     """

@@ -12,7 +12,7 @@ __all__ = ["answer_html"]
 
 
 def answer_html(diagnosis: Diagnosis) -> str:
-    """The training it speaks of, the table, what to do and why."""
+    """Which training it is about, the table, what to do, and why."""
     lists = "".join(
         f"<p>{title}:</p><ul>{''.join(f'<li>{escape(line)}</li>' for line in lines)}</ul>"
         for title, lines in (("Unknown", diagnosis.unknown), ("Warnings", diagnosis.warnings))

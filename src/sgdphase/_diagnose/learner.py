@@ -1,8 +1,8 @@
-"""What a learner is: it says which runs it wants, is told what came out, and answers.
+"""What a learner is: it asks for runs, gets their outcomes, and answers.
 
 A learner knows nothing of how runs are made, stored or timed. Its answer and its next question are
-functions of what it was told, in whatever order: one that is told again what a store holds goes on
-where it was.
+functions of the outcomes it got, in any order. So a new learner that gets the runs of a store
+continues where the last one stopped.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ __all__ = ["Learner", "Trial"]
 
 @dataclass(frozen=True, order=True)
 class Trial:
-    """A run that is wanted, at a fixed train size; without epochs it ends when all is fitted."""
+    """One run to make, at a fixed train size; without epochs it ends when all is fitted."""
 
     lr: float
     batch: int
@@ -26,12 +26,12 @@ class Trial:
 
 
 class Learner(Protocol):
-    """Asks for runs until it knows, or has asked for as many as it may."""
+    """Asks for runs until it has an answer or has used its bound of runs."""
 
     def ask(self) -> tuple[Trial, ...]:
-        """The runs that it wants next, most telling first; none if it is done."""
+        """The runs that it needs next, the most informative first; none if it is done."""
         ...
 
     def tell(self, trial: Trial, outcome: Outcome) -> None:
-        """What came out of a run, asked for or not."""
+        """Takes the outcome of a run, asked for or not."""
         ...

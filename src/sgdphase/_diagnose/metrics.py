@@ -9,7 +9,7 @@ from sgdphase.errors import InputError
 
 __all__ = ["deciding_metric"]
 
-# What people report, most telling first.
+# The usual metrics, the most informative first.
 _USUAL = (
     "test_error", "test_mse", "test_loss", "val_error", "val_loss", "test_accuracy",
     "val_accuracy", "error", "accuracy", "loss",

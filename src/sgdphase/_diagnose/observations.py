@@ -1,9 +1,9 @@
-"""What the learners have in common: observed runs, and a search that is replayed over them.
+"""The base of all learners: observed runs, and a search that is replayed over them.
 
-A search is a generator that yields the runs it needs and then reads them. `ask` starts it anew each
-time and lets it go over the observations, up to the first runs that are missing: those are the
-question. Questions and answers are thus functions of the observations, no run is asked for twice,
-and a search that ends does so after a bounded number of runs.
+A search is a generator that yields the runs it needs and then reads them. Each call of `ask` starts
+it from the beginning and replays it over the observations, up to the first runs that are missing:
+these are what it asks for. So questions and answers are functions of the observations, no run is
+asked for twice, and a search with a bounded number of runs ends.
 
 The largest learning rate, by factors of 2, that does not diverge:
 
@@ -15,7 +15,7 @@ The largest learning rate, by factors of 2, that does not diverge:
 ...         lr = self.lr
 ...         while True:
 ...             yield (Trial(lr, batch=8, seed=0),)
-...             # From here on the run is there, whether it was made now, before or by others.
+...             # From here on the run is there, made now or before.
 ...             if self.observations.runs[Trial(lr, batch=8, seed=0)].status == "diverged":
 ...                 return
 ...             lr *= 2
@@ -27,7 +27,7 @@ The largest learning rate, by factors of 2, that does not diverge:
 >>> [(trial.lr, outcome.status) for trial, outcome in learner.observations.runs.items()]
 [(1.0, 'fitted'), (2.0, 'fitted'), (4.0, 'diverged')]
 
-Another that is told the same runs, in any order, has no question left:
+Another learner that gets the same runs, in any order, asks for nothing:
 
 >>> again = LargestRate(1.0)
 >>> for trial, outcome in reversed(learner.observations.runs.items()):
@@ -111,16 +111,16 @@ class Observations:
 
 @dataclass
 class Searcher(ABC):
-    """A learner whose question is what its search finds missing."""
+    """A learner that asks for the runs that its search finds missing."""
 
     observations: Observations = field(default_factory=Observations, init=False, repr=False)
 
     @abstractmethod
     def search(self) -> Search:
-        """Yields the runs it needs, most telling first, and goes on once they are there."""
+        """Yields the runs it needs, the most informative first, and reads them then."""
 
     def ask(self) -> tuple[Trial, ...]:
-        """The runs that it wants next; none if it is done."""
+        """The runs that it needs next; none if it is done."""
         return next(filter(None, map(self.missing, self.search())), ())
 
     def missing(self, wanted: tuple[Trial, ...]) -> tuple[Trial, ...]:
@@ -128,7 +128,7 @@ class Searcher(ABC):
         return tuple(t for t in dict.fromkeys(wanted) if t not in self.observations.runs)
 
     def tell(self, trial: Trial, outcome: Outcome) -> None:
-        """What came out of a run, asked for or not."""
+        """Takes the outcome of a run, asked for or not."""
         self.observations.runs[trial] = outcome
 
 

@@ -1,8 +1,8 @@
 """For each batch: which learning rate learns the same, and from which batch on is there none?
 
-The user's training is timed first, at its own batch and at a large one, and the effort that fits
-the budget follows. Then its own runs, the rows by rising batch, and what tells the regime; while
-the budget lasts, more seeds where a verdict is open, and larger batches.
+First the user's training is timed, at the user's batch and at a large one. This decides which
+effort fits the budget. Then come the runs at the user's point, the rows by rising batch, and the
+runs for the regime. While the budget lasts: more seeds for open verdicts, and larger batches.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from time import monotonic
 from sgdphase._diagnose.answer import Diagnosis
 from sgdphase._diagnose.batch_search import (
     STEP,
-    Neighbours,
     Point,
     Reference,
     Refinement,
@@ -33,6 +32,7 @@ from sgdphase._diagnose.cost import (
 from sgdphase._diagnose.learner import Trial
 from sgdphase._diagnose.metrics import deciding_metric
 from sgdphase._diagnose.observations import Search, Searcher
+from sgdphase._diagnose.regime import Neighbours, regime_of
 from sgdphase._diagnose.runner import Runner
 from sgdphase._diagnose.text import listed, row_cells, warnings_of
 from sgdphase._diagnose.unknown import (
@@ -41,27 +41,25 @@ from sgdphase._diagnose.unknown import (
     nothing_learnt,
     open_regime,
     open_verdicts,
-    own_failures,
+    user_failures,
 )
 from sgdphase._records import Outcome
 from sgdphase._sweep.progress import duration
 from sgdphase.diagram._batch_table import Equivalent, equivalents
-from sgdphase.diagram._comparison import Comparison
-from sgdphase.diagram._four_regimes import TrainingRegime, neighbour_slopes, training_regime
-from sgdphase.diagram._training_runs import Setting, went_up
+from sgdphase.diagram._training_runs import went_up
 
 __all__ = ["BatchQuestion"]
 
-REACH = 16  # of the first table: up to so many times the user's batch
-FURTHEST = 1024  # of all that follows
-_PLANNED = 0.85  # of the budget, for the first table
+REACH = 16  # the first table ends at this many times the user's batch
+FURTHEST = 1024  # and no later row goes beyond this many times
+_PLANNED = 0.85  # share of the budget for the first table
 _MINUTE = 60.0
 _EVERY = "every factor of two, with five seeds or more"
 
 
 @dataclass
 class BatchQuestion:
-    """The user's point, the other batches (None: by factors of two), and what came of them.
+    """The user's point, the other batches (None: by factors of two), and the state of the search.
 
     `largest` is the number of training points, or None where it is not known.
     """
@@ -76,9 +74,9 @@ class BatchQuestion:
     seeds: int | None = None
     estimated: float | None = None
     table_seconds: float | None = None
-    enough: float | None = None  # seconds that the whole table takes, if there are fewer
+    enough: float | None = None  # seconds of the whole table, if the budget is smaller
     done: list[int] = field(default_factory=list)
-    before: dict[int, int] = field(default_factory=dict)  # rates of a batch that the store had
+    before: dict[int, int] = field(default_factory=dict)  # rates per batch that the store had
     unknown: list[str] = field(default_factory=list)
 
     def answered(self, started: float) -> Diagnosis:
@@ -88,7 +86,7 @@ class BatchQuestion:
             effort, wanted = self._planned(time, started)
             self.point = replace(self.point, seeds=effort.seeds, scouts=effort.scouts)
             complete = self._learn(Reference(self.point), "your own training")
-            if any(own_failures(self.point.setting, self._outcomes())):
+            if any(user_failures(self.point.setting, self._outcomes())):
                 return self._diagnosis(started)
             complete = complete and self._rows(wanted)
             complete = complete and self._learn(
@@ -104,16 +102,17 @@ class BatchQuestion:
     # Before it starts
 
     def _timed(self) -> TrainingTime | None:
-        """From two trainings, after one in each worker that also loads the data; None if it is
-        over, or if the user's own training diverges.
+        """From two trainings, after one per worker that also loads the data.
+
+        None if the budget is spent, or if the user's training diverges.
         """
         runner, point = self.runner, self.point
-        runner.report("training yours once, to see how long it takes")
+        runner.report("running your training once, to measure how long it takes")
         first = tuple(Trial(point.lr, point.batch, seed, point.epochs) for seed in (0, 1))
         if not self._learn(_Some(first), "your own training"):
             count = sum(trial in self.runner.used[self.size] for trial in first)
             self.unknown.append(
-                f"everything: {count} of 2 first trainings ended; it takes a larger budget"
+                f"everything: {count} of 2 first trainings ended; a larger budget is needed"
             )
             return None
         outcomes = [runner.runs[self.size][trial].outcome for trial in first]
@@ -140,10 +139,10 @@ class BatchQuestion:
         return TrainingTime.of(point.batch, here.seconds, large, there.seconds)
 
     def _planned(self, time: TrainingTime, started: float) -> tuple[Effort, list[int]]:
-        """The effort that fits, and the batches of its rows; said before the work starts."""
+        """The effort that fits the budget, and the batches of its rows; reported first."""
         runner, point = self.runner, self.point
         parallel = runner.workers.parallel
-        # Workers that would wait for the last seeds train some more of them instead.
+        # Workers that would wait for the last seeds train some more seeds instead.
         efforts = tuple(
             replace(e, seeds=_rounded(e.seeds, parallel), scouts=_rounded(e.scouts, parallel))
             for e in EFFORTS
@@ -159,32 +158,32 @@ class BatchQuestion:
         here, row = trainings_of(effort)
         self.estimated = monotonic() - started + seconds
         count = round(here + row * len(wanted))
-        said = (
+        text = (
             f"one training takes {_short(time(point.batch))}; to compare with batch "
-            f"{listed(wanted)} takes about {count} trainings and {duration(seconds)}, less what "
+            f"{listed(wanted)} takes about {count} trainings and {duration(seconds)}, minus what "
             "the store has; then open verdicts and larger batches, while the budget lasts"
         )
         if not fits:
             part = max(runner.left, 0.0) / max(seconds, 1e-9)
-            said += f"; the budget suffices for about {part:.0%} of that"
+            text += f"; the budget is enough for about {part:.0%} of that"
         if effort != efforts[0]:
             best = affordable(point.batch, rows[:1], time, parallel, math.inf, efforts[:1])
             self.enough = best[1] / _PLANNED + monotonic() - started
-            said += f"; a budget of {duration(self.enough)} would have {_EVERY}"
-        runner.report(said)
+            text += f"; a budget of {duration(self.enough)} would have {_EVERY}"
+        runner.report(text)
         return effort, wanted
 
     def _wanted(self, effort: Effort) -> list[int]:
         """The other batches of the first table."""
-        mine = self.point.batch
+        start = self.point.batch
         if self.batches is not None:
-            return sorted(set(self.batches) - {mine}, key=lambda b: abs(math.log(b / mine)))
-        limit = REACH * mine if self.largest is None else min(REACH * mine, self.largest)
-        found, batch = [], mine * effort.factor
+            return sorted(set(self.batches) - {start}, key=lambda b: abs(math.log(b / start)))
+        limit = REACH * start if self.largest is None else min(REACH * start, self.largest)
+        batches, batch = [], start * effort.factor
         while batch <= limit:
-            found.append(batch)
+            batches.append(batch)
             batch *= effort.factor
-        return found
+        return batches
 
     # Runs
 
@@ -192,7 +191,7 @@ class BatchQuestion:
         return self.runner.learn(learner, self.size, doing)
 
     def _rows(self, wanted: list[int]) -> bool:
-        """Row after row; no further than two that have no lr. False if the budget was spent."""
+        """Row by row, up to two rows in a row without an lr. False if the budget was spent."""
         missing = 0
         for batch in wanted:
             if not self._row(batch):
@@ -231,7 +230,7 @@ class BatchQuestion:
     def _refined(self) -> bool:
         """More seeds until no verdict is open that they may close; False if the budget was spent.
 
-        With more seeds a match may turn out worse, and its row be searched on.
+        With more seeds a match may turn out to be worse; then its row is searched again.
         """
         while True:
             known = len(self._outcomes())
@@ -254,7 +253,7 @@ class BatchQuestion:
         if left_out and left_out[0] < top:
             return left_out[0]
         if self.largest is None:
-            return None  # nobody knows where the points end
+            return None  # the number of points is not known
         limit = min(FURTHEST * self.point.batch, self.largest)
         last = [self._row_of(batch) for batch in sorted(self.done)[-2:]]
         ended = len(last) == 2 and all(row is not None and row.exists is False for row in last)
@@ -279,17 +278,17 @@ class BatchQuestion:
                 runs, lr=point.lr, batch=point.batch, epochs=point.epochs, metric=point.metric,
                 maximize=point.maximize, batches=self.done,
             )  # fmt: skip
-        found = Diagnosis(
+        answer = Diagnosis(
             lr=point.lr,
             batch=point.batch,
             epochs=point.epochs,
             train_size=self.largest,
             metric=point.metric,
             table=table,
-            regime=self._regime(),
+            regime=regime_of(point, self._outcomes()),
             warnings=tuple(user.warnings),
             unknown=(
-                *own_failures(point.setting, self._outcomes()),
+                *user_failures(point.setting, self._outcomes()),
                 *self.unknown,
                 *self._between(),
             ),
@@ -300,38 +299,20 @@ class BatchQuestion:
             runs=self.runner.used_runs(),
         )
         return replace(
-            found,
-            warnings=(*found.warnings, *warnings_of(found), *nothing_learnt(found, user)),
-            unknown=(*found.unknown, *open_verdicts(found), *open_regime(found)),
+            answer,
+            warnings=(*answer.warnings, *warnings_of(answer), *nothing_learnt(answer, user)),
+            unknown=(*answer.unknown, *open_verdicts(answer), *open_regime(answer)),
         )
-
-    def _regime(self) -> TrainingRegime:
-        point = self.point
-        compared = Comparison(
-            training_runs(self._outcomes()), point.setting, metric=point.metric,
-            maximize=point.maximize,
-        )  # fmt: skip
-        others = [s for s in compared.settings if s.lr == point.lr and s not in compared.unstable]
-        larger = [s for s in others if s.epochs == point.epochs and s.batch > point.batch]
-        epochs = [s for s in others if s.batch == point.batch and s.epochs != point.epochs]
-        epochs.sort(key=lambda s: abs(math.log(s.epochs / point.epochs)))
-        if not larger:
-            return TrainingRegime(None, None, None, why="it takes runs at a larger batch")
-        lower = Setting(point.rate(-2), point.batch, point.epochs)
-        slopes = neighbour_slopes(
-            compared, lower=lower, larger=larger[0], other=epochs[0] if epochs else None
-        )
-        return training_regime(slopes)
 
     def _between(self) -> Iterator[str]:
-        """Batches of the whole table that a smaller effort passed over."""
+        """Batches of the whole table that a smaller effort left out."""
         top = max(self.done, default=0)
         rest = [b for b in self._wanted(EFFORTS[0]) if b not in self.done and b < top]
         if rest and self.enough is not None:
             yield f"{named(rest)}: a budget of {duration(self.enough)} would have {_EVERY}"
 
     def _left_out(self, wanted: list[int], time: TrainingTime) -> str:
-        """What the budget did not suffice for."""
+        """What the budget was too small for."""
         parallel = max(self.runner.workers.parallel, 1)
         effort = Effort(1, self.point.seeds, self.point.scouts)
         whole = table_seconds(effort, self.point.batch, wanted, time, parallel)
@@ -344,7 +325,7 @@ class BatchQuestion:
 
 @dataclass
 class _Some(Searcher):
-    """Wants some runs, and no more."""
+    """Asks for a fixed set of runs."""
 
     wanted: tuple[Trial, ...]
 
@@ -353,7 +334,7 @@ class _Some(Searcher):
 
 
 def _rounded(seeds: int, parallel: int) -> int:
-    """Up to a multiple of the trainings that run at a time, if these are few.
+    """Rounded up to a multiple of the parallel trainings, if that adds at most two.
 
     >>> _rounded(5, 2), _rounded(3, 4), _rounded(5, 64)
     (6, 4, 5)

@@ -22,7 +22,7 @@ from sgdphase._diagnose.runner import Runner
 from sgdphase._sweep import Store, Workers
 from sgdphase._sweep.workers import Kept, workers_of
 from sgdphase.errors import InputError, require
-from sgdphase.own import Own, UserTraining, forget, user_training
+from sgdphase.own import UserProblem, UserTraining, forget, user_training
 from sgdphase.own.function import UNKNOWN_SIZE
 
 __all__ = ["diagnose", "diagnose_until_fitted"]
@@ -111,9 +111,9 @@ def diagnose(
     >>> def train(lr, batch, epochs, seed):
     ...     progress = lr * epochs / batch
     ...     return {"test_error": 0.05 + 0.1 / (1 + progress), "train_loss": 1 / (1 + progress)}
-    >>> found = diagnose(train=train, lr=0.1, batch=8, epochs=40, batches=[16], seeds=2,
-    ...                  say=lambda line: None)
-    >>> found.equivalents[0].lr.value, found.equivalents[0].verdict
+    >>> answer = diagnose(train=train, lr=0.1, batch=8, epochs=40, batches=[16], seeds=2,
+    ...                   say=lambda line: None)
+    >>> answer.equivalents[0].lr.value, answer.equivalents[0].verdict
     (0.2, 'the same')
     """
     started = monotonic()
@@ -264,7 +264,7 @@ def seconds_of(budget: float | str) -> float:
 
 
 @contextmanager
-def _given(problem: Own) -> Iterator[None]:
+def _given(problem: UserProblem) -> Iterator[None]:
     """Functions and their data are held no longer than they are asked about."""
     try:
         yield

@@ -1,4 +1,4 @@
-"""The runner: trains what learners ask for, through the store, until the time is over."""
+"""The runner: trains what learners ask for, with the store, until the budget is spent."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from sgdphase._sweep.workers import Kept
 from sgdphase.errors import InputError, UserError
 from sgdphase.own import UserTraining
 
-# A training that takes this many times as long as is usual is not waited for: most such never end.
+# A training that takes this many times as long as usual is given up: most of them never end.
 _PATIENCE, _SHORTEST_PATIENCE = 20.0, 30.0
-# One that was given up is tried again by a call that would wait this many times as long.
+# It is tried again by a call that would wait this many times as long.
 _AGAIN = 2.0
 _SAID_EVERY = 10.0
 
 
 @dataclass
 class Runner:
-    """What is known so far: `runs` by train size and trial, made now or found in the store.
+    """The state of a diagnosis: `runs` by train size and trial, made now or read from the store.
 
-    `used` are those that a learner asked for, and `made` counts those that were trained now; if
-    the deadline cut trainings off before any of them ended, it was after `cut_after` seconds. It
-    `keeps` the runs if the store outlives it.
+    `used` are the runs that a learner asked for; `made` counts those that were trained now. If the
+    deadline cut trainings off before any of them ended, this was after `cut_after` seconds.
+    `keeps` says whether the store outlives this call.
 
-    A training that takes far longer than is usual is given up, and kept as a run of status
-    `budget` without observables: a later call does not wait for it again, unless it would wait
-    twice as long. It would if the trainings it knows of take longer, not if its budget is larger.
+    A training that takes far longer than usual is given up, and stored as a run of status `budget`
+    without observables. A later call waits for it again only if it would wait at least twice as
+    long, which depends on how long other trainings take, not on its budget.
     """
 
     user: UserTraining
@@ -55,7 +55,7 @@ class Runner:
         for run in self.store.runs(self.user.model):
             training = run.training
             trial = Trial(training.lr, training.batch, training.seed, training.epochs)
-            # Until fitted and for epochs are two kinds of trainings, and may share a store.
+            # Trainings until fitted and trainings of epochs may share a store.
             other = (training.epochs is None) != self.user.until_fitted
             if run.outcome.status == "failed" or other:
                 continue
@@ -69,7 +69,7 @@ class Runner:
 
     @property
     def budget(self) -> float:
-        """Seconds that it was given."""
+        """Seconds of the whole budget."""
         return self.deadline - self.started
 
     @property
@@ -94,8 +94,8 @@ class Runner:
     def learn(self, learner: Learner, train_size: int, doing: str) -> bool:
         """Run what the learner asks for; False if the time was over before it had enough.
 
-        It is told what was asked for before in this call, and nothing else that the store may
-        have: the same question has the same answer.
+        It gets the runs that were asked for before in this call, and nothing else of the store, so
+        that the same question has the same answer.
         """
         known = self.runs.setdefault(train_size, {})
         used = self.used.setdefault(train_size, set())
@@ -118,7 +118,7 @@ class Runner:
         return True
 
     def use_all(self, train_size: int) -> None:
-        """Count every run of the store as asked for: a table is the better for each of them."""
+        """Count every run of the store as asked for: each of them improves a table."""
         self.used.setdefault(train_size, set()).update(self.runs.get(train_size, {}))
 
     def used_runs(self) -> tuple[Run, ...]:
@@ -142,9 +142,9 @@ class Runner:
         )
 
     def _train(self, trials: tuple[Trial, ...], train_size: int) -> None:
-        """All at once; those that are late then again, so that each is waited for in full.
+        """All at once; late ones then once more in small groups, so that each gets its full time.
 
-        Of more than run at a time, some may have spent the time in the queue.
+        If there are more trainings than workers, some may have been late only in the queue.
         """
         late, seconds = self._sweep(trials, train_size)
         at_a_time = self.workers.parallel
@@ -158,7 +158,7 @@ class Runner:
                 self._give_up(trial, train_size, seconds)
 
     def _sweep(self, trials: tuple[Trial, ...], train_size: int) -> tuple[tuple[Trial, ...], float]:
-        """Run some; those that are late, and the seconds that they were waited for."""
+        """Run some trainings. Returns the late ones, and how many seconds it waited for them."""
         plan = {trial: self._training(trial, train_size) for trial in trials}
         known = self.runs.setdefault(train_size, {})
         rounds = math.ceil(len(plan) / self.workers.parallel)
@@ -167,7 +167,7 @@ class Runner:
             plan.values(),
             self.store,
             workers=self.workers,
-            retry=("failed", "budget"),  # of the latter only what was given up is in a plan
+            retry=("failed", "budget"),  # with status budget, only given-up runs are in a plan
             fail_fast=True,
             until=min(self.deadline, started + patience),
         )
@@ -208,11 +208,11 @@ def _is_given_up(run: Run) -> bool:
 
 
 def _error(run: Run) -> InputError:
-    """The last line of a traceback names the error; one of the user's names the user's line."""
+    """The last line of a traceback names the error; a UserError has the user's line."""
     last = run.traceback.strip().splitlines()[-1] if run.traceback.strip() else "unknown"
-    kind, _, said = last.partition(": ")
+    kind, _, message = last.partition(": ")
     name = kind.rpartition(".")[2]
     where = f"lr {run.training.lr:g}, batch {run.training.batch}, seed {run.training.seed}"
     if name in (UserError.__name__, InputError.__name__):
-        return UserError(f"{said} (at {where})")
+        return UserError(f"{message} (at {where})")
     return InputError(f"a training failed at {where}: {last}")

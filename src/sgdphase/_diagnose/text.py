@@ -1,4 +1,4 @@
-"""The answer in plain words: the training it speaks of, the table, what to do, and why."""
+"""The answer as text: which training it is about, the table, what to do, and why."""
 
 from __future__ import annotations
 
@@ -22,6 +22,8 @@ _METRICS = {
     "test_loss": "test loss",
     "train_loss": "training loss",
     "train_error": "training error",
+    # The name of the paper; the glossary of the page explains it.
+    "alignment": "true-class score",
     "weight_change": "change of the weights",
 }
 _SHARES = ("test_error", "train_error")
@@ -40,29 +42,29 @@ _REASONS = {
     ),
     "first-step-dominated": (
         "What your training learns depends on lr and hardly on the batch or the number of epochs: "
-        "its first steps decide."
+        "the first steps decide."
     ),
     DESCENT: (
-        "What your training learns hardly depends on lr, batch or epochs: it has come to its end."
+        "What your training learns hardly depends on lr, batch or epochs: it has reached its end."
     ),
 }
 
 
 def answer_text(diagnosis: Diagnosis) -> str:
-    """All of it, as lines."""
+    """The whole answer, as lines."""
     lines = [your_training(diagnosis)]
     lines += [f"  {line}" for line in table_lines(diagnosis)]
     lines += [better] if (better := better_lr(diagnosis)) else []
     lines += [advice(diagnosis)]
     lines += [why] if (why := reason(diagnosis)) else []
-    lines += [physics] if (physics := slopes_line(diagnosis)) else []
+    lines += [slopes] if (slopes := slopes_line(diagnosis)) else []
     for title, listed in (("Unknown", diagnosis.unknown), ("Warnings", diagnosis.warnings)):
         lines += [f"{title}:", *(f"  - {line}" for line in listed)] if listed else []
     return "\n".join(lines)
 
 
 def your_training(d: Diagnosis) -> str:
-    """What was trained: the first line."""
+    """The first line: what was trained."""
     settings = d.settings
     epochs = f"{d.epochs} epoch{'s' * (d.epochs > 1)}"
     parts = [f"batch {d.batch}", f"lr {digits(d.lr)}", epochs]
@@ -113,7 +115,7 @@ def headings(d: Diagnosis) -> tuple[str, ...]:
 
 
 def table_rows(d: Diagnosis) -> list[tuple[str, ...]]:
-    """The texts of all rows, the user's own among them, by rising batch."""
+    """The texts of all rows, with the user's training, by rising batch."""
     if d.table is None:
         return []
     rows = sorted((d.table.yours, *d.equivalents), key=lambda row: row.batch)
@@ -121,19 +123,19 @@ def table_rows(d: Diagnosis) -> list[tuple[str, ...]]:
 
 
 def row_cells(d: Diagnosis, row: Equivalent) -> tuple[str, str, str, str, str, str]:
-    """The texts of a row: batch, lr, metric, verdict, steps, what else is to be said."""
+    """The texts of a row: batch, lr, metric, verdict, steps, remarks."""
     yours = row.batch == d.batch
     also = [
         f"{metric_name(name)} {abs(change):.0%} {'higher' if change > 0 else 'lower'}"
         for name, change in row.differs.items()
-        # How far it got; that other errors are higher where the deciding one is, is no news.
+        # Only how far it got: other errors are higher where the deciding metric is, anyway.
         if d.table is not None and name in d.table.observables
     ]
     decay = d.changed_decay(row)
     if decay is not None and not yours:
         also.append(f"weight decay acts {decay:.2g} times as much")
     if not row.bracketed and row.verdict == "worse":
-        also.append("a better lr may lie outside of those tried")
+        also.append("a better lr may lie outside the tried range")
     return (
         str(row.batch),
         _rate(row, yours=yours),
@@ -157,34 +159,34 @@ def _rate(row: Equivalent, *, yours: bool) -> str:
 def advice(d: Diagnosis) -> str:
     """What to do, in one or two sentences."""
     if d.table is None:
-        return "Your own training gives nothing to compare with: see below."
+        return "Your training gives no result to compare with: see below."
     if not d.equivalents:
         return "No other batch was compared with yours."
     if not any(row.batch > d.batch for row in d.equivalents):
         return "Each row has the lr that goes with its batch."
     best, none = d.recommended, d.first_none
-    said = []
+    sentences = []
     if best is not None:
-        said.append(f"Raise the batch to {best.batch}, with lr = {_formula(d, best)}.")
+        sentences.append(f"Raise the batch to {best.batch}, with lr = {_formula(d, best)}.")
     elif none is not None and none.batch == min(r.batch for r in d.equivalents):
-        said.append(f"Stay at batch {d.batch}.")
+        sentences.append(f"Stay at batch {d.batch}.")
     else:
-        said.append("Whether a larger batch learns the same is open: see below.")
+        sentences.append("Whether a larger batch learns the same is open: see below.")
     if none is not None:
-        # Steps are what is missing where time decides and the training did not get as far.
+        # If lr x steps decides, and the training got less far, what is missing are steps.
         lost = d.regime.name == "time-limited" and set(none.differs) & set(d.table.observables)
         what = "makes up for the lost steps" if lost else f"gives the same {metric_name(d.metric)}"
-        said.append(f"From {none.batch} on no learning rate {what}.")
-    return " ".join([*said, *_largest(d)])
+        sentences.append(f"From {none.batch} on no learning rate {what}.")
+    return " ".join([*sentences, *_largest(d)])
 
 
 def better_lr(d: Diagnosis) -> str:
-    """That another lr is better at the user's own batch, if so: it comes before all else."""
+    """A better lr at the user's batch, if there is one: this comes first."""
     better = None if d.table is None else d.table.better_lr
     if better is None:
         return ""
     return (
-        f"At your own batch lr {digits(better.lr.value)} is better than yours: "
+        f"At your batch, lr {digits(better.lr.value)} is better than yours: "
         f"{metric_name(d.metric)} {value(better.metrics[d.metric], d.metric)}; rows are compared "
         "with your training as it is."
     )
@@ -227,7 +229,7 @@ def reason(d: Diagnosis) -> str:
 
 
 def slopes_line(d: Diagnosis) -> str:
-    """The physics, for those who want it."""
+    """The regime and its slopes, for those who want them."""
     slopes = d.regime.slopes
     if slopes is None:
         return ""
@@ -242,7 +244,7 @@ def slopes_line(d: Diagnosis) -> str:
 
 
 def metric_name(name: str) -> str:
-    """A metric as people say it."""
+    """The usual name of a metric."""
     return _METRICS.get(name, name.replace("_", " "))
 
 
@@ -264,13 +266,13 @@ def value(estimate: Estimate, metric: str) -> str:
 
 
 def warnings_of(d: Diagnosis) -> Iterator[str]:
-    """What the table itself warns of."""
+    """Warnings that follow from the table."""
     if d.table is None:
         return
     if d.equivalents and not d.table.observables:
         yield (
-            "how far your training gets does not clearly depend on lr: the rates of the rows are "
-            "some that learn the same, and others may as well"
+            "how far your training gets does not clearly depend on lr: the lr of a row is one that "
+            "learns the same, and others may do so, too"
         )
 
 

@@ -1,4 +1,4 @@
-"""What an answer does not know, or must warn of, with the true reason and what it would take."""
+"""What an answer does not know, or warns of, with the true reason and what is needed."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from sgdphase.diagram._training_runs import Setting, went_up
 from sgdphase.own import UserTraining
 
 __all__ = [
-    "named", "no_stable_lr", "nothing_learnt", "open_regime", "open_verdicts", "own_failures",
+    "named", "no_stable_lr", "nothing_learnt", "open_regime", "open_verdicts", "user_failures",
 ]  # fmt: skip
 
-_TOO_MANY = 100  # seeds that nobody would wait for
+_TOO_MANY = 100  # seeds: more are not suggested
 
 _FAILURES: dict[str, Callable[[Outcome], bool]] = {
     "diverged (its loss is not finite)": lambda outcome: outcome.status == "diverged",
     "ended with a higher loss than it started with": lambda outcome: went_up(outcome.observables),
-    "took far longer than others and was given up": lambda outcome: outcome.status == "budget",
+    "took far longer than the others and was given up": lambda outcome: outcome.status == "budget",
 }
 
 
-def own_failures(yours: Setting, outcomes: Mapping[Trial, Outcome]) -> Iterator[str]:
-    """Runs of the user's own setting that came to nothing."""
+def user_failures(yours: Setting, outcomes: Mapping[Trial, Outcome]) -> Iterator[str]:
+    """Runs at the user's setting without a result."""
     mine = [
         outcome
         for trial, outcome in outcomes.items()
@@ -34,13 +34,12 @@ def own_failures(yours: Setting, outcomes: Mapping[Trial, Outcome]) -> Iterator[
     for what, happened in _FAILURES.items():
         if count := sum(map(happened, mine)):
             yield (
-                f"everything: your own training {what} in {count} of {len(mine)} seeds; try a "
-                "lower lr"
+                f"everything: your training {what} in {count} of {len(mine)} seeds; try a lower lr"
             )
 
 
 def named(batches: Sequence[int]) -> str:
-    """Batches as they are spoken of; nothing if there are none.
+    """Batches as text; empty if there are none.
 
     >>> named([32]), named([32, 64, 128]), named([])
     ('batch 32', 'batches 32, 64 and 128', '')
@@ -54,35 +53,35 @@ def no_stable_lr(batch: int, outcomes: Mapping[Trial, Outcome]) -> str:
     """Why a batch has no row."""
     rates = {trial.lr for trial in outcomes if trial.batch == batch}
     return (
-        f"batch {batch}: at each of {len(rates)} learning rates that were tried a training "
+        f"batch {batch}: at each of the {len(rates)} learning rates tried, a training "
         "diverged or ended with a higher loss than it started with"
     )
 
 
-def open_verdicts(found: Diagnosis) -> Iterator[str]:
-    """Rows that cannot tell, and how many seeds they would take."""
-    tolerance = 0.0 if found.table is None else found.table.tolerance
-    for row in found.equivalents:
+def open_verdicts(diagnosis: Diagnosis) -> Iterator[str]:
+    """Rows without a verdict, and how many seeds they need."""
+    tolerance = 0.0 if diagnosis.table is None else diagnosis.table.tolerance
+    for row in diagnosis.equivalents:
         if row.verdict != "cannot tell":
             continue
         seeds = row.seeds_needed(tolerance)
-        needed = f"it would take about {max(seeds, row.seeds + 1)}"
+        needed = f"about {max(seeds, row.seeds + 1)} are needed"
         if not seeds <= _TOO_MANY:
-            needed = f"it would take more than {_TOO_MANY}"
-        yield f"whether batch {row.batch} is the same: {row.seeds} seeds leave it open, {needed}"
+            needed = f"more than {_TOO_MANY} are needed"
+        yield f"whether batch {row.batch} is the same: {row.seeds} seeds leave it open; {needed}"
 
 
-def open_regime(found: Diagnosis) -> Iterator[str]:
-    """Why the regime has no name, where it could have one and nothing was said of it yet."""
-    said = any(line.startswith("the regime:") for line in found.unknown)
-    asked = found.table is not None and found.equivalents and found.is_sgd
-    if found.regime.why and asked and not said:
-        yield f"the regime: {found.regime.why}"
+def open_regime(diagnosis: Diagnosis) -> Iterator[str]:
+    """Why the regime is unknown, if the list does not say so yet."""
+    listed_already = any(line.startswith("the regime:") for line in diagnosis.unknown)
+    asked = diagnosis.table is not None and diagnosis.equivalents and diagnosis.is_sgd
+    if diagnosis.regime.why and asked and not listed_already:
+        yield f"the regime: {diagnosis.regime.why}"
 
 
-def nothing_learnt(found: Diagnosis, user: UserTraining) -> Iterator[str]:
-    """A training that does no better than a constant answer."""
-    ours = None if found.table is None else found.table.yours.metrics.get("train_error")
+def nothing_learnt(diagnosis: Diagnosis, user: UserTraining) -> Iterator[str]:
+    """A training that is no better than a constant answer."""
+    ours = None if diagnosis.table is None else diagnosis.table.yours.metrics.get("train_error")
     if ours is not None and user.problem.points and user.problem.has_classes:
         constant = 1 - user.problem.most_common
         if ours.value >= 0.98 * constant:

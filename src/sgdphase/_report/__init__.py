@@ -1,6 +1,6 @@
-"""Pages to read and to send: one HTML file that holds its pictures, its numbers and every run.
+"""Pages to read and to send: one HTML file with its pictures, its numbers and every run.
 
-A page is drawn from what others found; nothing here is estimated.
+A page only shows results of other rooms; nothing is estimated here.
 """
 
 from sgdphase._lazy import attach

@@ -1,4 +1,4 @@
-"""What the pictures of a diagnosis have in common."""
+"""Helpers of all pictures of a diagnosis."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ def alignment_of(run: Run) -> float | None:
 
 
 def critical_batch_at(diagnosis: FittedDiagnosis, train_size: int) -> Estimate | None:
-    """The `B*` that was found at this size."""
-    found = [s.critical_batch for s in diagnosis.sizes if s.train_size == train_size]
-    return found[0] if found else None
+    """`B*` at this size, if it is known."""
+    values = [s.critical_batch for s in diagnosis.sizes if s.train_size == train_size]
+    return values[0] if values else None
 
 
 def has_interval(estimate: Estimate) -> bool:
-    """False where there is a number only, as from a single seed."""
+    """False for a number without interval, as from a single seed."""
     return bool(np.isfinite([estimate.low, estimate.high]).all())

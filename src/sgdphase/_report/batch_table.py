@@ -1,4 +1,4 @@
-"""The page of a diagnosis, in the order in which it is read: training, advice, table, evidence."""
+"""The page of a diagnosis, in reading order: training, advice, table, evidence."""
 
 from __future__ import annotations
 
@@ -47,27 +47,27 @@ _COLOURS = {
 _MOST_TICKS = 8
 _GLOSSARY = {
     "lr that learns the same": (
-        "the learning rate at which, at that batch, the training gets as far as yours in the same "
-        "number of epochs: it matches the training loss, the alignment and the change of the "
-        "weights, compared seed by seed. The interval spans these matches and their noise."
+        "at this learning rate and batch the training gets as far as yours in the same number of "
+        "epochs: it matches the training loss, the true-class score and the change of the weights, "
+        "compared seed by seed. The interval covers these matches and their noise."
     ),
     "the same, worse, better": (
         "the 90 % interval of the difference to your training, seed by seed, lies within the "
-        "tolerance, or outside of it. The tolerance is 5 % of your value, or the deviation of your "
-        "own training from seed to seed if that is larger."
+        "tolerance, or outside of it. The tolerance is 5 % of your value, or the standard "
+        "deviation of your training over seeds if that is larger."
     ),
-    "not worse": "the same or better: the interval ends within the tolerance on the worse side.",
-    "cannot tell": "the interval lies across the edge of the tolerance; more seeds would tell.",
+    "not worse": "the same or better: the worse end of the interval lies within the tolerance.",
+    "cannot tell": "the interval crosses the edge of the tolerance; more seeds would decide.",
     "none": (
         "no learning rate gives the same: the best one, which has worse ones on both sides, is "
         "worse than your training."
     ),
-    "alignment": (
+    "true-class score": (
         "the mean over test points of the score of the true class minus the mean of the others "
         "(for one output, label times output): how clearly the labels are learnt."
     ),
-    "change of the weights": "the distance from the start over the length of the start.",
-    "seed": "its own split of the data (if none is given), initial weights and order of batches.",
+    "change of the weights": "the distance from the initial weights, divided by their norm.",
+    "seed": "one split of the data (if you give no test data), initial weights and batch order.",
     "time-limited": "how far a training gets depends on lr x steps.",
     "noise-dominated": "what is learnt depends on lr/batch.",
     "first-step-dominated": "what is learnt depends on lr alone.",
@@ -78,8 +78,8 @@ _GLOSSARY = {
 def equivalents_parts(d: Diagnosis, drawn: dict[str, bytes]) -> list[Html]:
     """The body of the page."""
     parts = [paragraph(your_training(d))]
-    said = [text for text in (better_lr(d), advice(d), reason(d)) if text]
-    parts += [section("first", [paragraph(text) for text in said])]
+    answer = [text for text in (better_lr(d), advice(d), reason(d)) if text]
+    parts += [section("first", [paragraph(text) for text in answer])]
     if d.table is not None:
         parts += [table(headings(d), table_rows(d))]
     captions = {"metric": _metric_caption(d), "rate": _rate_caption(d)}
@@ -91,14 +91,14 @@ def equivalents_parts(d: Diagnosis, drawn: dict[str, bytes]) -> list[Html]:
     parts += [heading("All metrics"), _metrics(d)] if d.table is not None else []
     parts += [heading("The regime"), paragraph(slopes_line(d) or d.regime.why or "Unknown.")]
     parts += [heading("What was run"), pairs(_settings(d))]
-    parts += [heading("Words"), pairs(_GLOSSARY)]
+    parts += [heading("Glossary"), pairs(_GLOSSARY)]
     parts += [heading("Runs"), paragraph(f"{d.trainings} trainings, {d.seconds:.0f} s.")]
     return [*parts, every_run(d.runs)]
 
 
 def _settings(d: Diagnosis) -> dict[str, Any]:
     point = {"lr": d.lr, "batch": d.batch, "epochs": d.epochs, "train size": d.train_size}
-    # Fixed in trainings of epochs, and no choice of the user's.
+    # Fixed in trainings of epochs; not chosen by the user.
     return {**point, **{k: v for k, v in d.settings.items() if k not in ("margin", "sampler")}}
 
 
@@ -198,7 +198,7 @@ def _metric_caption(d: Diagnosis) -> str:
         )
     return (
         f"The {metric_name(d.metric)} at the learning rate of each row, with 90 % intervals; small "
-        f"dots are seeds. The band is your training with the tolerance.{end}"
+        f"dots are seeds. The band is your training with its tolerance.{end}"
     )
 
 
@@ -211,7 +211,9 @@ def _rate_caption(d: Diagnosis) -> str:
             f" The line is lr = {digits(d.lr)} x (batch/{d.batch})^{e.value:.2f} "
             f"[{e.low:.2f}, {e.high:.2f}]."
         )
-    return f"The learning rate that learns the same; a cross is the best where there is none.{law}"
+    return (
+        f"The learning rate that learns the same. A cross is the best one where there is none.{law}"
+    )
 
 
 def _metrics(d: Diagnosis) -> Html:
@@ -232,7 +234,7 @@ def _metrics(d: Diagnosis) -> Html:
 
 
 def equivalents_page(d: Diagnosis, folder: Path, name: str = "diagnosis.html") -> Path:
-    """Write the page, with its pictures in it and as PNGs beside it."""
+    """Write the page, with its pictures inside and as PNG files."""
     drawn = draw(d)
     for kind, content in drawn.items():
         write_file(folder / f"diagnosis-{kind}.png", content)

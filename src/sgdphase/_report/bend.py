@@ -25,7 +25,7 @@ Row = tuple[float, dict[int, list[float]]]
 
 
 def batch_picture(diagnosis: FittedDiagnosis, runs: Sequence[Run]) -> Figure | None:
-    """Alignment over lr against batch, a panel a size: where it bends from slope -1 to 0 is B*."""
+    """Alignment over lr against batch, one panel per size; it bends at B*."""
     sizes = sorted({run.training.train_size for run in runs})
     panels = [(size, rows) for size in sizes if (rows := _rows(runs, size))][-_MOST_PANELS:]
     if not panels:

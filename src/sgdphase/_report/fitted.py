@@ -1,4 +1,4 @@
-"""The page of a fitted diagnosis, in the order it is read: answer, doubts, evidence, runs."""
+"""The page of a diagnosis until fitted, in reading order: answer, doubts, evidence, runs."""
 
 from __future__ import annotations
 
@@ -43,43 +43,43 @@ _TITLES = {
 }
 _CAPTIONS = {
     "plane": (
-        "Every run at train size {measured_at}: a dot, coloured by its alignment at the end, seeds "
-        "side by side. The star is your training. Purple: B* with its interval; green: the line "
-        "below which the training is as that of gradient descent: it rises with the batch to its "
-        "level at large batch, which it meets at about twice B*. Arrows: how far boundaries are."
+        "Every run at train size {measured_at} is a dot, coloured by its final alignment; seeds "
+        "are side by side. The star is your training. Purple: B* with its interval. Green: the "
+        "line below which training is like gradient descent; it rises with the batch and is flat "
+        "from about twice B* on. Arrows: how far the boundaries are."
     ),
     "batch": (
-        "How B* is found. At a fixed learning rate, alignment over lr falls as one over the batch "
-        "as long as noise decides what is learnt, and is the same for every batch once the first "
-        "step does. Small dots are single seeds; B* is where the two dashed laws meet."
+        "How B* is measured. At a fixed learning rate, alignment over lr falls as one over the "
+        "batch where noise decides what is learnt, and is constant where the first step decides. "
+        "Small dots are single seeds; B* is where the two dashed laws meet."
     ),
     "scaling": (
-        "B* at the sizes that were measured, and the power law through them with its interval. "
-        "What lies beyond the measured sizes rests on the law going on."
+        "B* at the measured sizes, and the power law through them with its interval. Values beyond "
+        "the measured sizes assume that the law continues."
     ),
     "slopes": (
         "The slopes of alignment at your learning rate and batch (star, with intervals) among "
-        "those of the three regimes. Outside all circles it is a crossover, which belongs to none."
+        "those of the three regimes. A point outside all circles is a crossover: it belongs to no "
+        "regime."
     ),
 }
 _DIFFERENCE = (
     "These numbers answer different questions and need not agree. The gradient noise scale "
-    "(McCandlish et al., 2018) compares, at one point of the weights, the size of the gradient "
-    "with its scatter from one example to the next; it says at what batch a larger one stops "
-    "saving steps. It is local in the weights: it changes in the course of training, and knows "
-    "nothing of where training ends. B* says from what batch on a larger one no longer changes "
-    "what has been learnt at the end, at the same learning rate; it is a property of whole "
-    "trainings. The first step's share lies between: it is how much of the final alignment is "
-    "there after one step. As long as noise decides, it grows in proportion to the batch and "
-    "would reach the whole at B*, so that batch over share is about B*, or more than B* near it "
-    "and where training is as that of gradient descent."
+    "(McCandlish et al., 2018) compares, at fixed weights, the size of the gradient with its "
+    "scatter from example to example. It says from which batch on a larger one saves no steps. It "
+    "changes during training, and does not know where training ends. B* is a property of whole "
+    "trainings: from B* on, at the same learning rate, a larger batch no longer changes what has "
+    "been learnt at the end. The first step's share is the part of the final alignment that is "
+    "there after one step. Where noise decides, it is proportional to the batch and would reach 1 "
+    "at B*. So batch over share is about B*; it is more than B* close to B*, and where training is "
+    "like gradient descent."
 )
 
 
 def fitted_page(diagnosis: FittedDiagnosis, folder: Path) -> Path:
-    """Write `diagnosis.html` into `folder`, with its pictures in it and as PNGs beside it.
+    """Write `diagnosis.html` into `folder`, with its pictures inside and as PNG files.
 
-    A PNG of an earlier diagnosis that this one has no use for is taken away.
+    A PNG of an earlier diagnosis that is not drawn now is deleted.
     """
     make_folder(folder)
     drawn = _draw(diagnosis)
@@ -95,11 +95,11 @@ def fitted_page(diagnosis: FittedDiagnosis, folder: Path) -> Path:
 
 
 def make_folder(folder: Path) -> None:
-    """Make the folder of a page, if it is not there."""
+    """Create the folder of a page, if it is missing."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InputError(f"{folder}: cannot be made ({error.strerror or error})") from None
+        raise InputError(f"{folder}: cannot be created ({error.strerror or error})") from None
 
 
 def _draw(diagnosis: FittedDiagnosis) -> dict[str, bytes]:
@@ -164,9 +164,9 @@ def _numbers(diagnosis: FittedDiagnosis) -> Html:
         rows.append((name, f"any, up to {value}" if limit.kind == "any" else value, between))
     if diagnosis.scaling is not None:
         rows.append(_row("exponent of B* in train size", diagnosis.scaling.exponent))
-        rows.append(_row("chi that it implies", diagnosis.scaling.chi))
-        for size, found in diagnosis.scaling.extrapolated.items():
-            rows.append(_row(f"B* at train size {size} (extrapolated)", found))
+        rows.append(_row("chi of the paper that it implies", diagnosis.scaling.chi))
+        for size, batch in diagnosis.scaling.extrapolated.items():
+            rows.append(_row(f"B* at train size {size} (extrapolated)", batch))
     return table(("", "value", "interval"), rows)
 
 
@@ -191,8 +191,8 @@ def _also_measured(diagnosis: FittedDiagnosis) -> Html:
     size = "" if star is None else f"at train size {star.train_size}, from whole trainings"
     rows.append(("B*", *_written(None if star is None else star.critical_batch), size))
     for name, value in diagnosis.noise_scale.items():
-        found = show(value) or "unknown"
-        rows.append((f"gradient noise scale, {name.replace('_', ' ')}", found, "", ""))
+        text = show(value) or "unknown"
+        rows.append((f"gradient noise scale, {name.replace('_', ' ')}", text, "", ""))
     if not diagnosis.noise_scale:
         rows.append(("gradient noise scale", "not measured", "", ""))
     return table(("", "value", "interval", ""), rows)
@@ -211,6 +211,4 @@ def _written(estimate: Estimate | None) -> tuple[str, str]:
 
 
 def _effort(diagnosis: FittedDiagnosis) -> str:
-    return (
-        f"The answer rests on {diagnosis.trainings} trainings; it took {diagnosis.seconds:.0f} s."
-    )
+    return f"The answer uses {diagnosis.trainings} trainings; it took {diagnosis.seconds:.0f} s."

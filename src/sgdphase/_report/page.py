@@ -52,7 +52,7 @@ footer { color: #555; font-size: .85rem; margin-top: 3rem; border-top: 1px solid
                figure, tr { break-inside: avoid; } h2 { break-after: avoid; }
                details:not([open]) { display: none; } }
 """
-# A browser that is told so fetches nothing, whatever the page holds.
+# With this policy a browser fetches nothing, whatever the page holds.
 _POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
 
 
@@ -71,7 +71,7 @@ def page(title: str, parts: Iterable[Html]) -> Html:
 
 
 def text(value: object) -> Html:
-    """Any text, with what HTML would take for its own escaped.
+    """Any text, with the special characters of HTML escaped.
 
     >>> text("a < b & 'c'")
     'a &lt; b &amp; &#x27;c&#x27;'
@@ -83,18 +83,18 @@ def joined(parts: Iterable[Html]) -> Html:
     return Html("\n".join(parts))
 
 
-def heading(words: str, anchor: str = "") -> Html:
+def heading(title: str, anchor: str = "") -> Html:
     return Html(
-        f'<h2 id="{text(anchor)}">{text(words)}</h2>' if anchor else f"<h2>{text(words)}</h2>"
+        f'<h2 id="{text(anchor)}">{text(title)}</h2>' if anchor else f"<h2>{text(title)}</h2>"
     )
 
 
-def paragraph(words: str) -> Html:
-    return Html(f"<p>{text(words)}</p>")
+def paragraph(line: str) -> Html:
+    return Html(f"<p>{text(line)}</p>")
 
 
 def items(lines: Iterable[str]) -> Html:
-    """A list, one entry a line; nothing if there are none."""
+    """A list with one entry per line; nothing if there are none."""
     entries = [f"<li>{text(line)}</li>" for line in lines]
     return Html("<ul>\n" + "\n".join(entries) + "\n</ul>") if entries else Html("")
 
@@ -105,13 +105,13 @@ def section(kind: str, parts: Iterable[Html]) -> Html:
 
 
 def folded(summary: str, content: Html) -> Html:
-    """What is long, closed until it is asked for."""
+    """Long content, closed until the reader opens it."""
     return Html(f"<details>\n<summary>{text(summary)}</summary>\n{content}\n</details>")
 
 
-def link(words: str, anchor: str) -> Html:
-    """To another place of the same page."""
-    return Html(f'<a href="#{text(anchor)}">{text(words)}</a>')
+def link(label: str, anchor: str) -> Html:
+    """A link to another place of the same page."""
+    return Html(f'<a href="#{text(anchor)}">{text(label)}</a>')
 
 
 def picture(png: bytes, caption: str, title: str) -> Html:
@@ -124,7 +124,7 @@ def picture(png: bytes, caption: str, title: str) -> Html:
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> Html:
-    """Rows of values; an entry that is `Html` is taken as it is."""
+    """Rows of values; an entry of type `Html` is not escaped."""
     head = "".join(f"<th>{text(name)}</th>" for name in columns)
     body = "\n".join("<tr>" + "".join(map(_entry, row)) + "</tr>" for row in rows)
     return Html(
@@ -139,7 +139,7 @@ def pairs(values: Mapping[str, Any]) -> Html:
 
 
 def show(value: Any) -> str:
-    """A value for a reader: five digits of a number, nothing where there is none.
+    """A value as text: numbers with five digits, empty for no value.
 
     >>> show(0.123456), show(8192), show(float("nan")), show(None), show((1, 2.5)), show(True)
     ('0.12346', '8192', '', '', '1, 2.5', 'yes')
@@ -160,7 +160,7 @@ def show(value: Any) -> str:
 
 
 def write_file(path: Path, content: str | bytes) -> None:
-    """Whole or not at all: a reader, or a full disk, never meets half a file."""
+    """Write the whole file or nothing, also if the disk is full or someone reads it now."""
     if path.exists() and not path.is_file():
         raise InputError(f"{path}: cannot be written (not a file)")
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
@@ -176,7 +176,7 @@ def write_file(path: Path, content: str | bytes) -> None:
 
 
 def _version() -> str:
-    """Of the package, if it is installed and not only on the path."""
+    """The version, if the package is installed and not only on the path."""
     try:
         return f" {metadata.version('sgdphase')}"
     except metadata.PackageNotFoundError:

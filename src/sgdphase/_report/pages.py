@@ -31,7 +31,7 @@ def report(
 
 
 def diagnosis_page(diagnosis: Diagnosis | FittedDiagnosis, folder: Path) -> Path:
-    """Write `diagnosis.html` into `folder`, with its pictures in it and as PNGs beside it."""
+    """Write `diagnosis.html` into `folder`, with its pictures inside and as PNG files."""
     make_folder(folder)
     if isinstance(diagnosis, FittedDiagnosis):
         return fitted_page(diagnosis, folder)

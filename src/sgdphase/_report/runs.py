@@ -1,4 +1,4 @@
-"""Every run behind a page, as a table: what differs between the runs, and what came of each."""
+"""Every run behind a page, as a table: what differs between the runs, and their outcomes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sgdphase._sweep.table import RESULTS, flat
 
 __all__ = ["every_run", "shared"]
 
-# Where a file lies on the machine of the runs is not the reader's business.
+# The path of a file on the machine of the runs means nothing to a reader.
 _HIDDEN = ("path",)
 # In every row, also where all runs agree.
 _ALWAYS = ("lr", "batch", "seed", "status")
@@ -28,21 +28,22 @@ def shared(runs: Sequence[Run]) -> dict[str, Any]:
     return {
         name: value
         for name, value in parameters[0].items()
-        if name not in (*_ALWAYS, *_HIDDEN) and all(own.get(name) == value for own in parameters)
+        if name not in (*_ALWAYS, *_HIDDEN)
+        and all(others.get(name) == value for others in parameters)
     }
 
 
 def every_run(runs: Sequence[Run]) -> Html:
-    """A closed table of all runs, in the order of train size, lr, batch, seed."""
+    """A folded table of all runs, in the order of train size, lr, batch, seed."""
     if not runs:
         return paragraph("There are no runs.")
-    ordered = sorted(runs, key=_place)
+    ordered = sorted(runs, key=_order)
     common = shared(ordered)
     columns = {
         name: column
         for name, column in table_of(ordered).items()
         if name in (*_ALWAYS, *RESULTS)
-        or (name not in common and name not in _HIDDEN and _says_something(column))
+        or (name not in common and name not in _HIDDEN and _has_values(column))
     }
     names = list(columns)
     rows: list[list[Any]] = [list(row) for row in zip(*columns.values(), strict=True)]
@@ -53,12 +54,12 @@ def every_run(runs: Sequence[Run]) -> Html:
     return folded(f"Every run ({len(ordered)})", table(names, rows))
 
 
-def _place(run: Run) -> tuple[Any, ...]:
+def _order(run: Run) -> tuple[Any, ...]:
     t = run.training
     return (t.train_size, t.lr, t.batch, t.seed, t.key)
 
 
-def _says_something(column: NDArray[Any]) -> bool:
+def _has_values(column: NDArray[Any]) -> bool:
     if column.dtype.kind == "U":
         return bool((column != "").any())
     return bool(np.any(~np.isnan(column.astype(np.float64))))

@@ -29,10 +29,10 @@ def scaling_picture(diagnosis: FittedDiagnosis) -> Figure | None:
     axes.set_yscale("log", base=2)
     if scaling is not None:
         _power_law(axes, sizes, scaling)
-        for size, found in scaling.extrapolated.items():
-            _error_bar(axes, size, found, "s", ORANGE, "extrapolated", "white")
+        for size, batch in scaling.extrapolated.items():
+            _error_bar(axes, size, batch, "s", ORANGE, "extrapolated", "white")
             axes.annotate(
-                digits(found.value), (size, found.value), (7, -4), textcoords="offset points",
+                digits(batch.value), (size, batch.value), (7, -4), textcoords="offset points",
                 color=ORANGE, fontsize=9, va="top",
             )  # fmt: skip
     for at in sizes:
@@ -56,7 +56,7 @@ def scaling_picture(diagnosis: FittedDiagnosis) -> Figure | None:
 
 
 def _power_law(axes: Any, sizes: Sequence[Size], scaling: Scaling) -> None:
-    """The law, through what it says at other sizes, with its interval.
+    """The law with its interval, drawn through its extrapolated values.
 
     In logarithms the half-width of a fitted line at a distance `d` from the middle of its points is
     `sqrt(w^2 + (s d)^2)`, with `s` that of the exponent; `w` follows from one extrapolation.
@@ -82,8 +82,8 @@ def _power_law(axes: Any, sizes: Sequence[Size], scaling: Scaling) -> None:
     for sign, end, rate in ((-1, known.low, exponent.low), (1, known.high, exponent.high)):
         s = abs(rate - exponent.value)
         w = abs(np.log(max(end, 1e-12) / known.value))
-        own = max(w**2 - (s * (np.log(nearest) - middle)) ** 2, 0.0)
-        edges.append(np.exp(y + sign * np.sqrt(own + (s * (x - middle)) ** 2)))
+        at_middle = max(w**2 - (s * (np.log(nearest) - middle)) ** 2, 0.0)
+        edges.append(np.exp(y + sign * np.sqrt(at_middle + (s * (x - middle)) ** 2)))
     axes.fill_between(np.exp(x), *edges, color="black", alpha=0.1, lw=0, zorder=0)
 
 

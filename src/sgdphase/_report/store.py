@@ -1,4 +1,4 @@
-"""The page of a store: each experiment in it with its phase diagram, its numbers and its runs."""
+"""The page of a store: for each experiment its phase diagram, numbers and runs."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ from sgdphase.diagram import REGIMES, PhaseDiagram, phase_diagram, plane_from_ta
 from sgdphase.diagram._cells import EXPERIMENT, choose
 from sgdphase.diagram._draw import draw_figure
 from sgdphase.errors import InputError
-from sgdphase.own import Own
+from sgdphase.own import UserProblem
 from sgdphase.stats import Estimate, digits
 
 __all__ = ["Experiment", "experiments", "store_page"]
 
-# A row of the table is some 300 bytes: beyond this a browser takes long to open the page.
+# A row has about 300 bytes: with more rows a browser takes long to open the page.
 MOST_RUNS = 20_000
 
 _PLANE = ("lr", "batch", "seed", "temperature")
@@ -46,35 +46,35 @@ _PLANE = ("lr", "batch", "seed", "temperature")
 Fields = tuple[tuple[str, Any], ...]
 
 
-_OWN = "a user's own model"
+_USER_MODEL = "a user's model"
 _SEARCH = (
-    "These runs lie where a search for boundaries went, not on a grid. The numbers here are made "
-    "as for a grid and are rough; `sgdphase diagnose --out` uses the runs as they were meant."
+    "These runs come from a search for boundaries; they are not on a grid. The numbers here are "
+    "computed as for a grid and are rough; `sgdphase diagnose --out` makes the proper page."
 )
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """The runs that share a plane, and what tells them from those of the other experiments."""
+    """The runs that share a plane, and the parameters that differ from other experiments."""
 
     runs: tuple[Run, ...]
-    telling: Mapping[str, Any]
+    differing: Mapping[str, Any]
 
     @property
     def title(self) -> str:
         training = self.runs[0].training
-        own = ", ".join(
+        values = ", ".join(
             f"{name} = {value:g}" if isinstance(value, float) else f"{name} = {value}"
-            for name, value in self.telling.items()
+            for name, value in self.differing.items()
             if name not in ("model", "problem") and value is not None
         )
         kind = f"{training.model} on {training.problem.kind}"
-        return (_OWN if self.is_own else kind) + (f", {own}" if own else "")
+        return (_USER_MODEL if self.is_users else kind) + (f", {values}" if values else "")
 
     @property
-    def is_own(self) -> bool:
-        """Whether a user's own model was trained, which `diagnose` does."""
-        return isinstance(self.runs[0].training.problem, Own)
+    def is_users(self) -> bool:
+        """Whether these are trainings of a user's model, made by `diagnose`."""
+        return isinstance(self.runs[0].training.problem, UserProblem)
 
 
 def store_page(
@@ -102,10 +102,10 @@ def store_page(
         raise InputError(f"no column {observable}: the runs have {', '.join(sorted(columns))}")
     columns["key"] = np.array([run.training.key for run in runs])
     chosen = set(choose(columns, fixed)["key"].tolist())
-    found = experiments([run for run in runs if run.training.key in chosen])
-    diagrams = [_diagram(experiment, observable, factor) for experiment in found]
-    parts = _contents(found, diagrams) if len(found) > 1 else []
-    for number, (experiment, diagram) in enumerate(zip(found, diagrams, strict=True)):
+    groups = experiments([run for run in runs if run.training.key in chosen])
+    diagrams = [_diagram(experiment, observable, factor) for experiment in groups]
+    parts = _contents(groups, diagrams) if len(groups) > 1 else []
+    for number, (experiment, diagram) in enumerate(zip(groups, diagrams, strict=True)):
         parts += [
             heading(experiment.title, f"experiment-{number}"),
             *_section(experiment, diagram, with_runs=len(chosen) <= MOST_RUNS),
@@ -125,42 +125,41 @@ def store_page(
 def experiments(runs: Sequence[Run]) -> list[Experiment]:
     """The runs by experiment, in the order of their parameters.
 
-    Runs that would share a place in a plane (same lr, batch and seed) differ in something else,
-    as the budget: there each combination of all parameters is an experiment.
+    If two runs of a plane have the same lr, batch and seed, they differ in something else, such as
+    the budget. Then each combination of all parameters is an experiment.
     """
     groups: dict[Fields, list[Run]] = {}
     for run in runs:
-        own = flat(run)
-        groups.setdefault(_fields(own, EXPERIMENT), []).append(run)
+        groups.setdefault(_fields(flat(run), EXPERIMENT), []).append(run)
     split: dict[Fields, list[Run]] = {}
     for fields, group in groups.items():
         places = {(r.training.lr, r.training.batch, r.training.seed) for r in group}
         for run in group:
-            own = flat(run)
-            rest = [name for name in own if name not in (*EXPERIMENT, *_PLANE, "path")]
-            more = () if len(places) == len(group) else _fields(own, rest)
+            parameters = flat(run)
+            rest = [name for name in parameters if name not in (*EXPERIMENT, *_PLANE, "path")]
+            more = () if len(places) == len(group) else _fields(parameters, rest)
             split.setdefault(fields + more, []).append(run)
     names = dict.fromkeys(name for fields in split for name, _ in fields)
     values = [dict(fields) for fields in split]
-    telling = [n for n in names if len({own.get(n) for own in values}) > 1]
+    differing = [n for n in names if len({given.get(n) for given in values}) > 1]
     ordered = sorted(split.items(), key=lambda item: _sortable(dict(item[0]), list(names)))
     return [
-        Experiment(tuple(group), {name: dict(fields).get(name) for name in telling})
+        Experiment(tuple(group), {name: dict(fields).get(name) for name in differing})
         for fields, group in ordered
     ]
 
 
-def _fields(own: Mapping[str, Any], names: Sequence[str]) -> Fields:
-    return tuple((name, own[name]) for name in names if name in own)
+def _fields(parameters: Mapping[str, Any], names: Sequence[str]) -> Fields:
+    return tuple((name, parameters[name]) for name in names if name in parameters)
 
 
-def _sortable(own: Mapping[str, Any], names: Sequence[str]) -> list[tuple[str, float, str]]:
+def _sortable(parameters: Mapping[str, Any], names: Sequence[str]) -> list[tuple[str, float, str]]:
     def part(value: Any) -> tuple[str, float, str]:
         if isinstance(value, int | float):
             return ("number", float(value), "")
         return ("text" if value is not None else "", 0.0, str(value))
 
-    return [part(own.get(name)) for name in names]
+    return [part(parameters.get(name)) for name in names]
 
 
 def _diagram(experiment: Experiment, observable: str, factor: float) -> PhaseDiagram | str:
@@ -168,8 +167,8 @@ def _diagram(experiment: Experiment, observable: str, factor: float) -> PhaseDia
     epochs = experiment.runs[0].training.epochs
     if epochs is not None:
         return (
-            f"These trainings ran for {epochs} epochs; a phase diagram is of trainings until all "
-            "is fitted. `sgdphase diagnose --out` makes the page of their table."
+            f"These trainings ran for {epochs} epochs; a phase diagram needs trainings until all "
+            "points are fitted. `sgdphase diagnose --out` makes the page of their table."
         )
     columns = table_of(experiment.runs)
     if observable not in columns:
@@ -181,9 +180,9 @@ def _diagram(experiment: Experiment, observable: str, factor: float) -> PhaseDia
     return phase_diagram(plane, factor=factor)
 
 
-def _contents(found: Sequence[Experiment], diagrams: Sequence[PhaseDiagram | str]) -> list[Html]:
+def _contents(groups: Sequence[Experiment], diagrams: Sequence[PhaseDiagram | str]) -> list[Html]:
     rows = []
-    for number, (experiment, diagram) in enumerate(zip(found, diagrams, strict=True)):
+    for number, (experiment, diagram) in enumerate(zip(groups, diagrams, strict=True)):
         critical = None if isinstance(diagram, str) else diagram.critical_batch
         rows.append(
             (
@@ -208,23 +207,23 @@ def _section(experiment: Experiment, diagram: PhaseDiagram | str, *, with_runs: 
         "with their intervals; black dots: diverged; grey: no fitted run.",
         f"Phase diagram of {experiment.title}",
     )
-    search = [paragraph(_SEARCH)] if experiment.is_own else []
-    notes = [] if experiment.is_own else [items(diagram.notes)]
+    search = [paragraph(_SEARCH)] if experiment.is_users else []
+    notes = [] if experiment.is_users else [items(diagram.notes)]
     return [settings, *search, drawn, _numbers(diagram), *notes, _cells(diagram), runs]
 
 
 def _settings(experiment: Experiment) -> str:
-    """What all runs share; a budget that is not given is infinite, and says nothing."""
-    own = shared(experiment.runs)
-    return ", ".join(f"{name} = {show(value)}" for name, value in own.items() if value != math.inf)
+    """What all runs share, without budgets that are not given (infinite)."""
+    common = shared(experiment.runs).items()
+    return ", ".join(f"{name} = {show(value)}" for name, value in common if value != math.inf)
 
 
 def _numbers(diagram: PhaseDiagram) -> Html:
     below, above = diagram.slopes.get("below"), diagram.slopes.get("above")
     rows: list[tuple[str, str, str, str]] = [
         _row("B*", diagram.critical_batch, "batch below which noise decides what is learnt"),
-        _row("T_c", diagram.critical_temperature, "lr/batch below which it is as GD (up to B*)"),
-        _row("first-step line", diagram.first_step_lr, "lr below which it is as GD (above B*)"),
+        _row("T_c", diagram.critical_temperature, "lr/batch below which it is like GD (up to B*)"),
+        _row("first-step line", diagram.first_step_lr, "lr below which it is like GD (above B*)"),
         _row("slope of the GD line below B*", below, "expected: 1"),
         _row("slope of the GD line above B*", above, "expected: 0"),
     ]

@@ -1,4 +1,4 @@
-"""Many trainings, each done once: plan, store, workers. Knows not what a training computes."""
+"""Many trainings, each done once: plan, store, workers. Knows no trainer from inside."""
 
 from sgdphase._lazy import attach
 

@@ -1,8 +1,8 @@
-"""Where long trainings save their state, so that a sweep that was killed goes on inside them.
+"""Where long trainings save their state, so that a killed sweep continues inside them.
 
-Beside `runs.sqlite` the folder `runs.sqlite-checkpoints` has a file for each training under way.
-The trainer writes it, in its worker; the sweep deletes it once the run is in the store. The state
-of a training whose trajectory is recorded is another file than that of the same one without.
+Next to `runs.sqlite` the folder `runs.sqlite-checkpoints` has one file per running training. The
+trainer writes it, in its worker; the sweep deletes it once the run is in the store. A training with
+and one without a recorded trajectory have different files.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def checkpoint_folder(store: Path, *, needed: bool) -> Iterator[Path]:
         try:
             folder.mkdir(exist_ok=True)
         except OSError as error:
-            raise InputError(f"{folder}: cannot be made ({error.strerror})") from None
+            raise InputError(f"{folder}: cannot be created ({error.strerror})") from None
     try:
         yield folder
     finally:

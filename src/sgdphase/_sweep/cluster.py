@@ -19,7 +19,7 @@ _ASK_SECONDS = 2.0
 class DaskWorkers(Workers):
     """The workers behind the scheduler at `address`, such as `tcp://10.0.0.1:8786`.
 
-    Dask itself gives the pack of a worker that died to another one, up to its setting
+    If a worker dies, Dask gives its pack to another one, up to the setting
     `distributed.scheduler.allowed-failures`; then it reports the pack as killed.
     """
 
@@ -32,8 +32,8 @@ class DaskWorkers(Workers):
                 address, timeout=_CONNECT_SECONDS, set_as_default=False
             )
         except (OSError, ValueError, TypeError) as error:
-            said = " ".join(str(error).split())
-            raise InputError(f"no Dask scheduler at '{address}' ({said})") from None
+            reason = " ".join(str(error).split())
+            raise InputError(f"no Dask scheduler at '{address}' ({reason})") from None
         self._killed: type[BaseException] = distributed.KilledWorker
         self._executor: Any = self._client.get_executor(pure=False)
         self._threads, self._asked = 1, -math.inf
@@ -48,7 +48,7 @@ class DaskWorkers(Workers):
 
     @property
     def slots(self) -> int:
-        """Two a thread, so that a worker has the next pack while the last one travels back."""
+        """Two per thread, so that a worker has the next pack while the last one is sent back."""
         return 2 * self.parallel
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:

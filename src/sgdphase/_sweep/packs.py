@@ -1,9 +1,9 @@
-"""In which order and in what company trainings are run.
+"""The order of trainings, and how they are grouped.
 
-A pack is what a worker takes at a time. A long training is a pack of its own; short ones share a
-pack, so that the cost of sending it is spread, and those of one data set stand together, as the
-trainer then draws it once. Long packs go first: a long one that starts last keeps every other
-worker waiting.
+A worker takes one pack at a time. A long training is a pack by itself. Short ones share a pack, so
+that the cost of sending it is shared; trainings on the same data set are together, since the
+trainer then draws it once. Long packs go first: a long one that starts last keeps all other workers
+waiting.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _PARTS = 8
 
 @dataclass(frozen=True)
 class Job:
-    """A training that is to be run, with its expected cost in seconds."""
+    """A training to run, with its expected cost in seconds."""
 
     training: Training
     cost: float
@@ -49,7 +49,7 @@ def packed(jobs: Iterable[Job], slots: int) -> list[Pack]:
 
 
 def split(pack: Pack) -> list[Pack]:
-    """A pack in parts, for when its worker died: few, yet single trainings after a few rounds."""
+    """The parts of a pack whose worker died; after a few rounds they are single trainings."""
     size = math.ceil(len(pack) / _PARTS)
     return [pack[start : start + size] for start in range(0, len(pack), size)]
 

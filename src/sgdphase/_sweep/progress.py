@@ -1,4 +1,4 @@
-"""What a sweep says while it runs: bars in a terminal, plain lines elsewhere."""
+"""Progress of a running sweep: bars in a terminal, plain lines elsewhere."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ class Progress:
 
 
 class Silent(Progress):
-    """Says nothing."""
+    """Shows nothing."""
 
     def show(self, tally: Tally, runs: Sequence[tuple[str, Run]]) -> None:
         pass
 
 
 class Lines(Progress):
-    """A line now and then, less and less often, for logs."""
+    """One line at growing intervals, for logs."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -109,8 +109,8 @@ def progress_on(stream: TextIO | None = None) -> Progress:
 
 def line_of(tally: Tally) -> str:
     """How far a sweep is, in one line."""
-    said = [f"{tally.done} of {tally.planned} done", statuses_in_words(tally.statuses)]
-    return ", ".join(part for part in [*said, *_pace(tally)] if part)
+    parts = [f"{tally.done} of {tally.planned} done", statuses_in_words(tally.statuses)]
+    return ", ".join(part for part in [*parts, *_pace(tally)] if part)
 
 
 def statuses_in_words(counts: dict[str, int]) -> str:
@@ -119,7 +119,7 @@ def statuses_in_words(counts: dict[str, int]) -> str:
 
 
 def duration(seconds: float) -> str:
-    """A length of time for people.
+    """A duration as text.
 
     >>> duration(0.3), duration(75), duration(5000), duration(400000)
     ('less than 1 s', '1 min 15 s', '1 h 23 min', '4 d 15 h')

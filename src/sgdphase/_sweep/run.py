@@ -1,4 +1,4 @@
-"""A run: a training that was carried out, and what came of it."""
+"""A run: a training that was done, and its outcome."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from sgdphase.errors import InputError
 
 STATUSES: tuple[Status, ...] = get_args(Status)
 
-# A pack that turns out longer than this hands back what it has, and the rest is packed again.
+# A pack that takes longer than this returns what it has; the rest is packed again.
 _PACK_SECONDS = 2.0
 
 
@@ -27,7 +27,7 @@ _PACK_SECONDS = 2.0
 class Run(Shown):
     """A training and its outcome, the seconds it took, and the traceback if it failed.
 
-    The seconds of a training that was resumed are those since then.
+    The seconds of a resumed training are those since it was resumed.
     """
 
     training: Training
@@ -58,7 +58,7 @@ def failed(training: Training, seconds: float, reason: str) -> Run:
 
 
 def run(training: Training, *, trajectory: bool = False, checkpoints: Path | None = None) -> Run:
-    """Carry out one training; whatever it raises becomes a run with status `failed`."""
+    """Do one training; if it raises, the run has status `failed`."""
     start = monotonic()
     try:
         trainer = trainer_of(training.model)
@@ -75,11 +75,11 @@ def run(training: Training, *, trajectory: bool = False, checkpoints: Path | Non
 def run_pack(
     pack: Sequence[tuple[str, Training]], *, trajectory: bool, checkpoints: Path | None = None
 ) -> list[Run]:
-    """Carry out a pack of `(key, training)`, or the first part of it if it takes too long."""
+    """Do a pack of `(key, training)`, or the first part of it if it takes too long."""
     start = monotonic()
     runs: list[Run] = []
     for key, training in pack:
-        # On a cluster the worker may hold another version, whose results are not the ones asked.
+        # On a cluster a worker may have another version, with other results.
         if training.key != key:
             raise InputError("a worker has another version of sgdphase: install the same on all")
         runs.append(run(training, trajectory=trajectory, checkpoints=checkpoints))
@@ -89,7 +89,7 @@ def run_pack(
 
 
 def _checked(outcome: Outcome) -> Outcome:
-    """The outcome in plain numbers, which any store and any wire can carry."""
+    """The outcome in plain numbers, ready to be sent and stored."""
     if outcome.status not in STATUSES:
         raise ValueError(f"status {outcome.status!r} is not one of {', '.join(STATUSES)}")
     return Outcome(

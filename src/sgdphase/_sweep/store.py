@@ -33,7 +33,7 @@ Row = tuple[Any, ...]
 
 @dataclass(frozen=True)
 class Stored:
-    """How a training stands in the store."""
+    """The status of a training in the store."""
 
     status: Status
     has_trajectory: bool
@@ -93,7 +93,7 @@ class Store(Shown):
         return table_of(self.runs(model))
 
     def outdated(self) -> int:
-        """How many runs were made by another version of their engine; no reading shows them."""
+        """How many runs are from another version of their engine; they are not shown."""
         with self._existing() as connection:
             return sum(not _is_current(row) for row in self._rows(connection))
 
@@ -168,7 +168,7 @@ class Writer:
         self._connection = connection
 
     def write(self, runs: Iterable[tuple[str, Run]], *, trajectory: bool) -> None:
-        """Put in the runs of these keys, all or none, each in place of what its key had."""
+        """Write all runs or none; each replaces the run that its key had."""
         connection = self._connection
         try:
             connection.execute("BEGIN IMMEDIATE")

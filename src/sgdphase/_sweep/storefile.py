@@ -17,7 +17,7 @@ from sgdphase.errors import InputError
 APPLICATION_ID = 0x53474450  # "SGDP", where `file` and SQLite look for the owner of a database
 VERSION = 1
 
-# One row a training; `crc` covers the row, as SQLite has no checksum of its own.
+# One row per training; `crc` covers the row, since SQLite has no checksum.
 _SCHEMA = """
 CREATE TABLE runs (
     key TEXT PRIMARY KEY,
@@ -43,11 +43,11 @@ _MAGIC = b"SQLite format 3\x00"
 
 
 class SweepError(RuntimeError):
-    """A sweep cannot go on (disk full, cluster lost), said in one line. What was done is kept."""
+    """A sweep cannot go on (disk full, cluster lost). The message is one line; runs are kept."""
 
 
 def beside(path: Path, suffix: str) -> Path:
-    """The companion of a store, `runs.sqlite-wal` for `-wal`."""
+    """A file next to a store: `runs.sqlite-wal` for `-wal`."""
     return path.with_name(path.name + suffix)
 
 
@@ -90,8 +90,8 @@ def check(path: Path) -> None:
 
 def damaged(path: Path, reason: object) -> InputError:
     """The error for a store whose content makes no sense."""
-    said = " ".join(str(reason).split())
-    return InputError(f"{path}: is a damaged or truncated store ({said}), and was left as it is")
+    text = " ".join(str(reason).split())
+    return InputError(f"{path}: is a damaged or truncated store ({text}), and was left as it is")
 
 
 @contextmanager
@@ -112,7 +112,7 @@ def reading(path: Path) -> Iterator[sqlite3.Connection]:
 
 @contextmanager
 def writing(path: Path) -> Iterator[sqlite3.Connection]:
-    """The one connection that writes, made if need be; a second one is refused."""
+    """The one connection that writes; a second one is refused. Creates the file if needed."""
     with _lock(path):
         if is_empty(path):
             _create(path)
@@ -125,7 +125,7 @@ def writing(path: Path) -> Iterator[sqlite3.Connection]:
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = FULL")
             connection.execute("PRAGMA wal_autocheckpoint = 1")
-            # Opens the log here and now: who opens it first is the one who removes it.
+            # Opens the log now: the connection that opens it first removes it.
             connection.execute("BEGIN IMMEDIATE")
             connection.execute("COMMIT")
         except sqlite3.OperationalError as error:
@@ -146,7 +146,7 @@ def _connect(path: Path, mode: str) -> sqlite3.Connection:
 
 
 def _create(path: Path) -> None:
-    """Make the store under another name and move it, so that no half-made one can be met."""
+    """Create the store under another name and rename it, so that nobody sees half a store."""
     for suffix in ("-wal", "-journal"):
         if beside(path, suffix).exists():
             raise InputError(
@@ -164,12 +164,12 @@ def _create(path: Path) -> None:
     except (OSError, sqlite3.Error) as error:
         with suppress(OSError):
             new.unlink()
-        raise InputError(f"{path}: cannot be made ({error})") from None
+        raise InputError(f"{path}: cannot be created ({error})") from None
 
 
 @contextmanager
 def _lock(path: Path) -> Iterator[None]:
-    """Hold `runs.sqlite-lock`; the system lets go of it however the process ends."""
+    """Hold `runs.sqlite-lock`; the system releases it when the process ends in any way."""
     lock = beside(path, "-lock")
     while True:
         try:

@@ -1,4 +1,4 @@
-"""How far a sweep is: counts by status, and an honest time left."""
+"""How far a sweep is: counts by status, and the time left."""
 
 from __future__ import annotations
 
@@ -68,8 +68,8 @@ class Summary(Shown):
 class Tally:
     """The running count of a sweep.
 
-    The time left is the expected cost of what remains, corrected by how long things took so far
-    against what was expected of them, and spread over the workers.
+    The time left is the expected cost of the remaining trainings, times the ratio of measured to
+    expected seconds so far, divided by the number of workers.
     """
 
     planned: int
@@ -104,14 +104,14 @@ class Tally:
         self._updated = monotonic()
 
     def seconds_left(self) -> float:
-        """At least the longest one that remains, as one training is never split."""
+        """At least that of the longest remaining training, since it is not split."""
         ratio = self._measured / self._expected if self._expected > 0 else 1.0
         left = sum(self.costs.values()) / max(self.parallel, 1)
         at_update = ratio * max(left, max(self.costs.values(), default=0.0))
         return max(at_update - (monotonic() - self._updated), 0.0)
 
     def rate(self) -> float:
-        """Trainings a second."""
+        """Trainings per second."""
         return self.ran / max(monotonic() - self.started, 1e-9)
 
     def summary(self, store: Store, plan: tuple[Training, ...], trajectories: bool) -> Summary:

@@ -17,7 +17,7 @@ from sgdphase.errors import InputError
 # networks need.
 TRAINERS = {model.name: model.trainer for model in MODELS.values()}
 
-# What a training is taken to cost when its module does not say.
+# The assumed cost of a training if its module does not say.
 _UNKNOWN_SECONDS = 1.0
 
 
@@ -26,7 +26,7 @@ class Trainer:
     """`train(training, trajectory=...)` and what it is expected to cost in seconds of one core.
 
     One that `resumes` also takes `checkpoint`: None, or the path of a file where it may save its
-    state now and then, and from which it goes on if the file is there when it starts.
+    state now and then, and from which it continues if the file is there at the start.
     """
 
     train: Callable[..., Outcome]
@@ -35,7 +35,7 @@ class Trainer:
 
 
 def trainer_of(model: str) -> Trainer:
-    """The trainer of a model in the table, or of `module:function` for one of the user's own.
+    """The trainer of a model in the table, or `module:function` for a trainer of the user.
 
     >>> trainer_of("vgg")  # doctest: +ELLIPSIS
     Traceback (most recent call last):

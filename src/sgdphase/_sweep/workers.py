@@ -65,7 +65,7 @@ class Workers(Executor):
 
 
 class InProcess(Workers):
-    """Runs what it is given on the spot: for tests, debuggers and very small plans."""
+    """Runs packs at once, in this process: for tests, debuggers and very small plans."""
 
     slots = 1
 
@@ -129,7 +129,7 @@ class Processes(Workers):
 class Kept(Workers):
     """Workers that outlive a sweep, for one sweep after another; `close` ends them.
 
-    Those that a sweep had to stop in the middle of their work are made anew.
+    Workers that a sweep had to stop during their work are replaced.
     """
 
     def __init__(self, make: Callable[[], Workers]) -> None:
@@ -219,7 +219,7 @@ def _as_worker() -> Iterator[None]:
 
 
 def _start(pid: int, safe_path: str | None) -> None:
-    """In a worker: ignore Ctrl-C, die with the parent, and end when told to."""
+    """In a worker: ignore Ctrl-C, die with the parent, and end when asked to."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if safe_path is None:
         os.environ.pop(_SAFE_PATH, None)
@@ -258,7 +258,7 @@ def _wait_for_parent() -> None:
 
 
 def workers_of(count: int | None) -> Workers:
-    """`count` processes, by default one a core that this process may use; 0 is in-process."""
+    """`count` processes, by default one per core that this process may use; 0 is in-process."""
     if count is None:
         usable = getattr(os, "sched_getaffinity", None)
         count = len(usable(0)) if usable else os.cpu_count() or 1

@@ -1,4 +1,4 @@
-"""What a user brings, turned into trainings: a model and data, or a function that trains.
+"""The user's code, turned into trainings: a model and data, or a function that trains.
 
 Torch is loaded with the first module that is trained, not here.
 """

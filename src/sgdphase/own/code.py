@@ -1,10 +1,9 @@
-"""Code of the user's own: a file with `model` and `data` or with `train`, or the functions.
+"""The user's code: a file with `model` and `data` or with `train`, or these functions.
 
-It runs as a guest. What it raises is shown as the user's error, with its line. The random state of
-the process and its working directory are put back after every call. Each call starts from a seed
-that it is given, so that what is drawn without one is the same in every process, and in the
-directory that the calls before it moved to. What it prints goes to standard error, and loading a
-file leaves nothing beside it.
+It runs as a guest. Its errors are shown as the user's, with their line. The random state and the
+working directory of the process are restored after every call. Each call starts from a given seed,
+so that random numbers are the same in every process, and in the directory where the last call
+ended. What it prints goes to standard error. Loading a file writes nothing next to it.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ _SHORTEST_ALARM, _LONGEST_ALARM, _ALARM_AGAIN = 1e-3, 1e8, 1.0
 
 @dataclass(frozen=True, eq=False)
 class UserCode:
-    """The functions that a file or a call gave, and the text that they were made from.
+    """The functions of a file or of a call, and their source.
 
     `notes` are for the user.
     """
@@ -50,20 +49,20 @@ class UserCode:
         return function in self.functions
 
     def call(self, function: str, random_seed: int, /, **arguments: Any) -> Any:
-        """What the function returns, called with the random state of a seed."""
+        """Call the function with the random state of a seed."""
         with self.guest(function, random_seed):
             return self.functions[function](**arguments)
 
     def call_unseeded(self, function: str, random_seed: int, /) -> tuple[Any, bool]:
-        """The same with the seeds ignored that the function sets; and whether it sets any."""
+        """The same, but seeds that the function sets are ignored; and whether it sets any."""
         with self.guest(function, random_seed), seeds_ignored(self.functions[function]) as ignored:
             return self.functions[function](), bool(ignored)
 
     @contextmanager
     def guest(self, doing: str, seed: int = 0) -> Iterator[None]:
-        """Run the user's code: seeded, its errors named as the user's."""
+        """Run the user's code with a seed; its errors become `UserError`."""
         if "torch" in self.source:
-            # Before the user does: what is not loaded cannot be seeded.
+            # Import torch before the user does: what is not loaded cannot be seeded.
             with suppress(ImportError):
                 import torch  # noqa: F401
         quiet = redirect_stdout(sys.stderr)
@@ -75,9 +74,9 @@ class UserCode:
             except (Exception, SystemExit) as error:
                 if _is_ours(error):
                     raise
-                raise UserError(self._said(error, doing)) from error
+                raise UserError(self._text(error, doing)) from error
 
-    def _said(self, error: BaseException, doing: str) -> str:
+    def _text(self, error: BaseException, doing: str) -> str:
         what = f"{type(error).__name__}: {' '.join(str(error).split())}".rstrip(": ")
         codes = {
             name: code
@@ -91,27 +90,27 @@ class UserCode:
 
 
 def load(path: str | Path) -> UserCode:
-    """Execute a file, which is not run as a script: its `__name__` is not `__main__`."""
+    """Execute a file as a module, not as a script: its `__name__` is not `__main__`."""
     try:
         source = Path(path).read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        said = getattr(error, "strerror", None) or "not a text in UTF-8"
+        reason = getattr(error, "strerror", None) or "not a text in UTF-8"
         raise InputError(
-            f"{path}: cannot be read ({said}); must be a Python file with model() and data(), "
+            f"{path}: cannot be read ({reason}); must be a Python file with model() and data(), "
             "or with train(lr, batch, epochs, seed)"
         ) from None
-    # The file may move to another directory.
+    # The file may change the working directory.
     path = Path(path).absolute()
     module = types.ModuleType("user_training")
     module.__file__ = str(path)
-    # Classes of the file are looked up by the name of their module when they are copied.
+    # Copying an object looks up its class by the name of its module.
     sys.modules[module.__name__] = module
-    beside = neighbours(path, source)
+    modules = neighbours(path, source)
     notes = tuple(
-        f"{name}.py beside {path.name} is not used: import {name} gives the standard library's"
-        for name in beside.shadows
+        f"{name}.py next to {path.name} is not used: import {name} gives the standard library's"
+        for name in modules.shadows
     )
-    code = UserCode(path.name, {}, "\n".join([source, *beside.texts]), notes)
+    code = UserCode(path.name, {}, "\n".join([source, *modules.texts]), notes)
     with code.guest("the file"):
         try:
             exec(compile(source, str(path), "exec", dont_inherit=True), vars(module))
@@ -119,15 +118,15 @@ def load(path: str | Path) -> UserCode:
             name = Path(error.filename or path).name
             raise UserError(f"{name}, line {error.lineno}: {error.msg}") from None
         except (Exception, SystemExit) as error:
-            said = f"{type(error).__name__}: {' '.join(str(error).split())}".rstrip(": ")
-            raise UserError(f"{_place(error, {str(path)}) or path.name}: {said}") from error
-    # A module is callable too, and is what model() would return.
-    found = {
+            reason = f"{type(error).__name__}: {' '.join(str(error).split())}".rstrip(": ")
+            raise UserError(f"{_place(error, {str(path)}) or path.name}: {reason}") from error
+    # `model` may be a torch module itself, which is callable, too.
+    functions = {
         name: _function(vars(module)[name])
         for name in FUNCTIONS
         if callable(vars(module).get(name))
     }
-    return replace(code, functions=found)
+    return replace(code, functions=functions)
 
 
 def user_code(**given: Any) -> UserCode:
@@ -139,7 +138,7 @@ def user_code(**given: Any) -> UserCode:
 
 @contextmanager
 def time_limit(seconds: float, what: str) -> Iterator[None]:
-    """Raise `InputError` if loading `what`, a file of the user's, takes longer.
+    """Raise `InputError` if loading `what`, a user's file, takes longer.
 
     It needs the main thread and the alarm signal of POSIX; elsewhere there is no limit. A long call
     into compiled code is interrupted when it returns.
@@ -149,7 +148,7 @@ def time_limit(seconds: float, what: str) -> Iterator[None]:
         yield
         return
     handler = signal.signal(signal.SIGALRM, _raise_timeout)
-    # Code that catches everything is told again and again.
+    # The alarm is repeated, for code that catches every exception.
     alarm = max(seconds, _SHORTEST_ALARM), _ALARM_AGAIN
     timer = signal.setitimer(signal.ITIMER_REAL, *alarm)
     try:
@@ -167,7 +166,7 @@ def time_limit(seconds: float, what: str) -> Iterator[None]:
 
 
 class _Timeout(BaseException):
-    """No `Exception`: the user's code must not catch it by chance."""
+    """Not an `Exception`, so that the user's code does not catch it by chance."""
 
 
 def _raise_timeout(signum: int, frame: Any) -> None:
@@ -181,22 +180,22 @@ def _function(what: Any) -> Callable[..., Any]:
 
 
 def _code(function: Any) -> types.CodeType | None:
-    """That of a function, also of one that was wrapped, or of how a class is made."""
+    """The code of a function, also of a wrapped one, or of the `__init__` of a class."""
     function = inspect.unwrap(function)
     if isinstance(function, functools.partial):
         return _code(function.func)
-    found = getattr(function, "__code__", None) or getattr(
+    code = getattr(function, "__code__", None) or getattr(
         getattr(function, "__init__", None), "__code__", None
     )
-    return found if isinstance(found, types.CodeType) else None
+    return code if isinstance(code, types.CodeType) else None
 
 
 def _is_ours(error: BaseException) -> bool:
-    """Whether it was raised by this package itself: a user's mistake shows in code we call."""
+    """Whether this package raised it itself, and not code that it calls."""
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
-    # Of a call with wrong arguments there is no frame but that of the call.
+    # A call with wrong arguments has no frame but that of the call.
     calls = (UserCode.call.__code__, UserCode.call_unseeded.__code__)
     if trace is None or trace.tb_frame.f_code in calls:
         return False
@@ -208,8 +207,8 @@ def _in_package(code: types.CodeType) -> bool:
 
 
 def _place(error: BaseException, files: Collection[str]) -> str:
-    """The innermost line of the user's own files that an error passed through."""
-    found = ""
+    """The innermost line of the user's files that an error passed through."""
+    place = ""
     trace = error.__traceback__
     while trace is not None:
         code, number = trace.tb_frame.f_code, trace.tb_lineno
@@ -218,9 +217,9 @@ def _place(error: BaseException, files: Collection[str]) -> str:
             line = linecache.getline(code.co_filename, number).strip()
             where = "" if code.co_name == "<module>" else f" in {code.co_name}"
             name = Path(code.co_filename).name
-            found = f"{name}, line {number}{where}" + (f" ({line})" if line else "")
+            place = f"{name}, line {number}{where}" + (f" ({line})" if line else "")
         trace = trace.tb_next
-    return found
+    return place
 
 
 class _Directory:
@@ -231,7 +230,7 @@ class _Directory:
 
     @contextmanager
     def entered(self) -> Iterator[None]:
-        """Work there, and go back; calls inside others too leave the directory as it was."""
+        """Work there, and go back at the end, also in nested calls."""
         before = _working_directory()
         if self._path is not None:
             _move(self._path)
@@ -259,7 +258,7 @@ def _move(path: str | None) -> None:
 
 @contextmanager
 def _unwritten() -> Iterator[None]:
-    """No bytecode beside the user's files."""
+    """No bytecode next to the user's files."""
     before = sys.dont_write_bytecode
     sys.dont_write_bytecode = True
     try:

@@ -1,4 +1,4 @@
-"""From what a user's `data()` returns to arrays: inputs, and labels or targets.
+"""The result of a user's `data()` as arrays: inputs, and labels or targets.
 
 It may be `x, y` as arrays, tensors, lists or tables (pandas and the like), a map-style `Dataset`,
 or a `DataLoader`, whose dataset is taken.
@@ -19,7 +19,7 @@ from sgdphase.problems import Dataset
 
 # Points of a Dataset that are read twice, to see whether they are the same.
 _AGAIN = 8
-# Numbers with a fraction, or this many distinct ones, are no classes.
+# Numbers with a fraction, or this many distinct ones, are not classes.
 _MOST_CLASSES = 10_000
 
 
@@ -28,7 +28,8 @@ class Labelled:
     """All points with their labels `y` as the user wrote them.
 
     `classes` are the sorted labels (the columns, where labels are one-hot), None where they are the
-    numbers of a regression. `changes` if reading a point twice gives two; `notes` are for the user.
+    numbers of a regression. `changes` if a point differs when it is read twice; `notes` are for the
+    user.
     """
 
     x: NDArray[Any]
@@ -41,7 +42,7 @@ class Labelled:
         return len(self.y)
 
     def take(self, chosen: NDArray[np.intp], *, targets: bool = False) -> Dataset:
-        """Some points with the numbers of their classes or, for a regression, the `targets`."""
+        """Some points with their class numbers or, for a regression, their `targets`."""
         y = self.y[chosen]
         return Dataset(self.x[chosen], y.astype(np.float64) if targets else self._numbers(y))
 
@@ -67,7 +68,7 @@ def labelled(code: UserCode, function: str, like: Labelled | None = None) -> Lab
     if hasattr(given, "batch_sampler") and hasattr(given, "dataset"):
         given = given.dataset
         notes = (f"{function}() gives a DataLoader: its dataset is used; batches are drawn here",)
-    # Seeded again: a Dataset may draw, and what it draws is the same in every process.
+    # Seeded again: a Dataset may draw random numbers, the same in every process.
     with code.guest(function):
         x, y, changes = _arrays(given, where)
     x = _inputs(x, where)
@@ -133,17 +134,19 @@ def _pair(point: Any, where: str) -> tuple[NDArray[Any], NDArray[Any]]:
 
 
 def _array(given: Any, where: str) -> NDArray[Any]:
-    """A copy, so that nothing of the user's is held or changed, in the order of bytes of here."""
+    """A copy in native byte order, so that nothing of the user is held or changed."""
     try:
         array = np.array(given.detach().cpu().numpy() if hasattr(given, "detach") else given)
     except (TypeError, ValueError, RuntimeError) as error:
-        said = " ".join(str(error).split())
-        raise InputError(f"{where}: gives what is no array of numbers ({said})") from None
+        reason = " ".join(str(error).split())
+        raise InputError(
+            f"{where}: gives something that is not an array of numbers ({reason})"
+        ) from None
     return array.astype(array.dtype.newbyteorder("="), copy=False)
 
 
 def _check_columns(table: Any, where: str) -> None:
-    """Name the columns of a table (pandas or the like) that are no numbers."""
+    """Raise `InputError` for the columns of a table (pandas or similar) that are not numbers."""
     if not (hasattr(table, "columns") and hasattr(table, "__array__")):
         return
     wrong = [
@@ -159,7 +162,7 @@ def _check_columns(table: Any, where: str) -> None:
 
 
 def _plain(array: NDArray[Any]) -> NDArray[Any]:
-    """Objects as the numbers or the texts that they all are; else they stay objects."""
+    """An array of objects as numbers or as texts, if all of them are; else unchanged."""
     if array.dtype.kind != "O":
         return array
     kinds = {type(entry) for entry in array.flat}
@@ -199,7 +202,7 @@ def _labels(y: NDArray[Any], points: int, where: str) -> NDArray[Any]:
 
 
 def _classes(y: NDArray[Any], where: str) -> NDArray[Any] | None:
-    """The classes, or None for numbers that are none: fractions, several per point, too many."""
+    """The classes, or None for numbers that are not: fractions, several per point, too many."""
     if y.ndim > 1:
         is_one_hot = y.ndim == 2 and ((y == 0) | (y == 1)).all() and (y.sum(axis=1) == 1).all()
         return np.arange(y.shape[1]) if is_one_hot else None

@@ -1,10 +1,10 @@
-"""A training as people run it: shuffled epochs, their loss, optimizer and schedule.
+"""A training in the usual way: shuffled epochs, with a loss, an optimizer and a schedule.
 
 Every epoch visits each point once, in a new order, the last short batch included; under BatchNorm a
 last batch of one point is left out, as one point has no statistics. Warm-up and schedule are
-fractions of the training, so that they stretch with it. BatchNorm, dropout and augmentation act as
-in any training; metrics are those of the final weights in evaluation mode, the training loss over
-the whole training set without augmentation.
+fractions of the training, so that they scale with its length. BatchNorm, dropout and augmentation
+are on in training; metrics are those of the final weights in evaluation mode, the training loss
+over the whole training set without augmentation.
 """
 
 from __future__ import annotations
@@ -33,55 +33,55 @@ from sgdphase.networks._fitting import outputs, trained
 from sgdphase.networks._log import copies
 from sgdphase.networks._losses import margins
 from sgdphase.networks._weight_change import weight_change
-from sgdphase.own.module import TRIED, Loaded, Traits, loaded, own_problem, traits
+from sgdphase.own.module import TRIED, Loaded, Traits, loaded, traits, user_problem
 
 
 def train(training: Training, *, checkpoint: Path | None = None) -> Outcome:
     """Train for the epochs of the record; `finished`, or `diverged` if a number is not finite."""
-    problem = own_problem(training)
+    problem = user_problem(training)
     with problem.code.guest("model", training.seed):
-        own = loaded(training)
+        user = loaded(training)
         augment = problem.code.functions.get("augment")
         loss = LOSSES[training.loss]
-        start = copies(trained(own.module))
-        initial = float(loss(outputs(own.module, own.x), own.y))
-        state = _State(own.module, _optimizer(own.module, training), checkpoint)
+        start = copies(trained(user.module))
+        initial = float(loss(outputs(user.module, user.x), user.y))
+        state = _State(user.module, _optimizer(user.module, training), checkpoint)
         state.resume()
         with problem.code.guest("augment", training.seed):
-            finite = _descend(own, training, state, loss, augment)
-        own.module.eval()
-        return _outcome(own, training, state.steps, start, initial, finite=finite)
+            finite = _descend(user, training, state, loss, augment)
+        user.module.eval()
+        return _outcome(user, training, state.steps, start, initial, finite=finite)
 
 
 def look_at(training: Training) -> Traits:
-    """Build the module of a training, try it, and take one step: what is wrong shows here."""
-    problem = own_problem(training)
+    """Build the module of a training, try it, and take one step, so that errors show early."""
+    problem = user_problem(training)
     with problem.code.guest("model", training.seed):
-        own = loaded(training)
-        found = traits(own.module, own.x[:TRIED])
+        user = loaded(training)
+        user_traits = traits(user.module, user.x[:TRIED])
         augment = problem.code.functions.get("augment")
-        x = own.x[: min(max(2, TRIED), len(own.x))]
-        own.module.train()
+        x = user.x[: min(max(2, TRIED), len(user.x))]
+        user.module.train()
         x = x if augment is None else augment(x)
-        torch.autograd.backward(LOSSES[training.loss](own.module(x), own.y[: len(x)]))
-        return found
+        torch.autograd.backward(LOSSES[training.loss](user.module(x), user.y[: len(x)]))
+        return user_traits
 
 
-def _cross_entropy(found: Tensor, y: Tensor) -> Tensor:
-    if found.ndim == 1:
-        return functional.softplus(-y * found).mean()
-    return functional.cross_entropy(found, y)
+def _cross_entropy(f: Tensor, y: Tensor) -> Tensor:
+    if f.ndim == 1:
+        return functional.softplus(-y * f).mean()
+    return functional.cross_entropy(f, y)
 
 
 LOSSES: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
     "cross-entropy": _cross_entropy,
-    "hinge": lambda found, y: functional.relu(1 - margins(found, y)).mean(),
+    "hinge": lambda f, y: functional.relu(1 - margins(f, y)).mean(),
     "mse": functional.mse_loss,
 }
 
 
 def learning_rate(training: Training, step: int, steps: int) -> float:
-    """That of a step, counted from 0, of so many.
+    """The learning rate at a step, counted from 0, of `steps`.
 
     >>> from sgdphase.problems import TeacherTask
     >>> plain = Training(TeacherTask(dim=2), train_size=8, lr=1.0, batch=2, model="function",
@@ -103,14 +103,14 @@ def learning_rate(training: Training, step: int, steps: int) -> float:
 
 
 def steps_per_epoch(points: int, batch: int, *, coupled: bool = False) -> int:
-    """Batches of an epoch; a last one of a single point is left out where points are coupled."""
+    """Batches per epoch; a last one of a single point is left out if points are coupled."""
     whole, rest = divmod(points, batch)
     return whole + (rest > (1 if coupled and whole else 0))
 
 
 @dataclass
 class _State:
-    """Where a training stands; saved between epochs, now and then."""
+    """The state of a training; saved between epochs, about once a minute."""
 
     module: Module
     optimizer: torch.optim.Optimizer
@@ -122,7 +122,7 @@ class _State:
         self._saved_at = monotonic()
 
     def resume(self) -> None:
-        """Go on from a checkpoint, if there is one that is whole."""
+        """Continue from a checkpoint, if there is one that can be read."""
         if self.path is None or not self.path.exists():
             return
         try:
@@ -134,7 +134,7 @@ class _State:
         self.epoch, self.steps = saved["epoch"], saved["steps"]
 
     def save(self) -> None:
-        """A disk that is full ends no training."""
+        """Save a checkpoint; a full disk does not end the training."""
         if self.path is None or monotonic() - self._saved_at < EVERY_SECONDS:
             return
         new = self.path.with_name(f"{self.path.name}.{os.getpid()}")
@@ -170,25 +170,25 @@ def _optimizer(module: Module, training: Training) -> torch.optim.Optimizer:
 
 
 def _descend(
-    own: Loaded,
+    user: Loaded,
     training: Training,
     state: _State,
     loss: Callable[[Tensor, Tensor], Tensor],
     augment: Callable[[Tensor], Tensor] | None,
 ) -> bool:
-    """Train in place; False if the loss left the range of numbers."""
-    coupled = bool(batch_norms(own.module))
+    """Train in place; False if the loss is not finite."""
+    coupled = bool(batch_norms(user.module))
     epochs = training.epochs or 0
-    total = epochs * steps_per_epoch(len(own.x), training.batch, coupled=coupled)
-    own.module.train()
+    total = epochs * steps_per_epoch(len(user.x), training.batch, coupled=coupled)
+    user.module.train()
     while state.epoch < epochs:
-        # What is drawn (dropout, augmentation) is a function of the seed and the epoch alone.
+        # Random numbers (dropout, augmentation) depend on the seed and the epoch alone.
         _seed(training.seed, state.epoch)
         value = torch.zeros(())
         for points in _batches(training, state.epoch, coupled=coupled):
-            chosen = points.to(own.x.device)
-            x, y = own.x[chosen], own.y[chosen]
-            value = loss(own.module(x if augment is None else augment(x)), y)
+            chosen = points.to(user.x.device)
+            x, y = user.x[chosen], user.y[chosen]
+            value = loss(user.module(x if augment is None else augment(x)), y)
             state.optimizer.zero_grad()
             torch.autograd.backward(value)
             for group in state.optimizer.param_groups:
@@ -216,7 +216,7 @@ def _seed(seed: int, epoch: int) -> None:
 
 
 def _outcome(
-    own: Loaded,
+    user: Loaded,
     training: Training,
     steps: int,
     start: tuple[Tensor, ...],
@@ -224,8 +224,8 @@ def _outcome(
     *,
     finite: bool,
 ) -> Outcome:
-    values = _metrics(own, training.loss) | {
-        "weight_change": weight_change(own.module, start),
+    values = _metrics(user, training.loss) | {
+        "weight_change": weight_change(user.module, start),
         "initial_loss": initial,
     }
     finite = finite and all(map(math.isfinite, values.values()))
@@ -235,19 +235,19 @@ def _outcome(
     return Outcome("finished" if finite else "diverged", steps, time, values)
 
 
-def _metrics(own: Loaded, loss: str) -> dict[str, float]:
-    """Of the weights as they are, in evaluation mode."""
-    found, test = outputs(own.module, own.x), outputs(own.module, own.test_x)
-    train_loss = float(LOSSES[loss](found.double(), _exact(own.y)))
-    test_loss = float(LOSSES[loss](test.double(), _exact(own.test_y)))
+def _metrics(user: Loaded, loss: str) -> dict[str, float]:
+    """Of the present weights, in evaluation mode."""
+    train, test = outputs(user.module, user.x), outputs(user.module, user.test_x)
+    train_loss = float(LOSSES[loss](train.double(), _exact(user.y)))
+    test_loss = float(LOSSES[loss](test.double(), _exact(user.test_y)))
     if loss == "mse":
         return {"test_mse": test_loss, "train_loss": train_loss}
     return {
-        "test_error": error(margins(test, own.test_y)),
+        "test_error": error(margins(test, user.test_y)),
         "test_loss": test_loss,
-        "train_error": error(margins(found, own.y)),
+        "train_error": error(margins(train, user.y)),
         "train_loss": train_loss,
-        "alignment": alignment(scores(test, own.test_y)),
+        "alignment": alignment(scores(test, user.test_y)),
     }
 
 

@@ -14,9 +14,9 @@ from sgdphase.networks._fitting import Fitting
 from sgdphase.networks._losses import LOSSES
 from sgdphase.networks._noise_scale import noise_scale
 from sgdphase.networks._train import observed
-from sgdphase.own.module import TRIED, Traits, loaded, own_problem, traits
+from sgdphase.own.module import TRIED, Traits, loaded, traits, user_problem
 
-# The noise scale is a side dish: it must not take long.
+# The noise scale is an extra: it must not take long.
 _EPOCH_SECONDS = 30.0
 
 
@@ -25,9 +25,9 @@ def train(
 ) -> Outcome:
     """Train the module that the user's `model()` gives on the user's data.
 
-    It is trained in evaluation mode, but for BatchNorm: see `traits`.
+    It is trained in evaluation mode, except for BatchNorm (`traits`).
     """
-    problem = own_problem(training)
+    problem = user_problem(training)
     with problem.code.guest("model", training.seed):
         fitting, test = _fittings(training)
         return observed(fitting, test, training, dict, trajectory=trajectory, checkpoint=checkpoint)
@@ -35,7 +35,7 @@ def train(
 
 def noise_scales(training: Training) -> dict[str, float]:
     """The gradient noise scale at the `start`, and after one `epoch` of the training."""
-    problem = own_problem(training)
+    problem = user_problem(training)
     with problem.code.guest("model", training.seed):
         fitting, _ = _fittings(training)
         start = noise_scale(fitting, training)
@@ -45,8 +45,8 @@ def noise_scales(training: Training) -> dict[str, float]:
 
 
 def look_at(training: Training) -> Traits:
-    """Build the module of a training, try it, and take one step: what is wrong shows here."""
-    with own_problem(training).code.guest("model", training.seed):
+    """Build the module of a training, try it, and take one step, so that errors show early."""
+    with user_problem(training).code.guest("model", training.seed):
         fitting, _ = _fittings(training)
         some = torch.arange(min(2, training.train_size))
         torch.autograd.grad(
@@ -57,19 +57,21 @@ def look_at(training: Training) -> Traits:
 
 def _fittings(training: Training) -> tuple[Fitting, Fitting]:
     """The training points and the test points with a fresh module."""
-    own = loaded(training)
+    user = loaded(training)
     softness = training.margin if LOSSES[training.loss].soft else 0.0
-    if traits(own.module, own.x[:TRIED]).coupled:
-        fitting = CoupledFitting.of(own.module, own.x, own.y, softness)
-        return fitting, fitting.looking_at(own.module, own.test_x, own.test_y, fitting.statistics)
+    if traits(user.module, user.x[:TRIED]).coupled:
+        fitting = CoupledFitting.of(user.module, user.x, user.y, softness)
+        return fitting, fitting.looking_at(
+            user.module, user.test_x, user.test_y, fitting.statistics
+        )
     return (
-        Fitting.of(own.module, own.x, own.y, softness),
-        Fitting.of(own.module, own.test_x, own.test_y),
+        Fitting.of(user.module, user.x, user.y, softness),
+        Fitting.of(user.module, user.test_x, user.test_y),
     )
 
 
 class _Unwatched:
-    """Looks at nothing."""
+    """Observes nothing."""
 
     next = 2**63
 

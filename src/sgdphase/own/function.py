@@ -1,6 +1,6 @@
-"""Trainings by a function of the user's, a black box: `train(lr, batch, epochs, seed)`.
+"""Trainings by a function of the user, a black box: `train(lr, batch, epochs, seed)`.
 
-Asked until fitted, as in the paper, it is `train(lr, batch, train_size, seed)`.
+For trainings until all points are fitted it is `train(lr, batch, train_size, seed)`.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ import numpy as np
 
 from sgdphase._records import Outcome, Training
 from sgdphase.errors import InputError
-from sgdphase.own.problem import Own
+from sgdphase.own.problem import UserProblem
 
-# What a function may give back of what it was given, or of itself: no metrics.
+# Names that a function may return and that are not metrics.
 _NO_METRICS = {"lr", "batch", "epochs", "seed", "train_size", "seconds", "time", "duration"}
-# Of a training set of which only the function knows how large it is.
+# Stands for a training set whose size only the function knows.
 UNKNOWN_SIZE = 2**40
 # What a training until fitted may return besides `alignment`.
 OBSERVABLES = ("alignment", "test_error", "weight_change", "first_step_alignment")
@@ -27,7 +27,7 @@ OBSERVABLES = ("alignment", "test_error", "weight_change", "first_step_alignment
 
 def train(training: Training, *, trajectory: bool = False) -> Outcome:
     """Call the function with those of the arguments that it takes."""
-    if not isinstance(training.problem, Own):
+    if not isinstance(training.problem, UserProblem):
         raise InputError(f"problem = {training.problem.kind}: model function wants a user's file")
     code = training.problem.code
     given = {
@@ -37,10 +37,12 @@ def train(training: Training, *, trajectory: bool = False) -> Outcome:
         "train_size": None if training.train_size == UNKNOWN_SIZE else training.train_size,
         "seed": training.seed,
     }
-    found = code.call("train", training.seed, **_taken(code.functions["train"], given, code.name))
+    returned = code.call(
+        "train", training.seed, **_taken(code.functions["train"], given, code.name)
+    )
     if training.epochs is None:
-        return _fitted(found, code.name)
-    return _finished(found, code.name, training)
+        return _fitted(returned, code.name)
+    return _finished(returned, code.name, training)
 
 
 def _taken(function: Callable[..., Any], given: dict[str, Any], name: str) -> dict[str, Any]:
@@ -60,17 +62,17 @@ def _taken(function: Callable[..., Any], given: dict[str, Any], name: str) -> di
     return {
         argument: value
         for argument, value in has.items()
-        # What it must be given anyway shows as an error of the call, with its line.
+        # If one of these is missing, the call itself fails, with its line.
         if argument in parameters or argument in ("lr", "batch", "seed")
     }
 
 
-def _finished(found: Any, name: str, training: Training) -> Outcome:
+def _finished(returned: Any, name: str, training: Training) -> Outcome:
     """A training of epochs: all its metrics; one that is not finite has diverged.
 
-    A number alone is the test error. What is no number (a log, a note) is left out.
+    A single number is the test error. Values that are not numbers (a log, a note) are left out.
     """
-    given = found if isinstance(found, Mapping) else {"test_error": found}
+    given = returned if isinstance(returned, Mapping) else {"test_error": returned}
     values = {}
     for key, value in given.items():
         with suppress(TypeError, ValueError, OverflowError, RuntimeError):
@@ -79,7 +81,7 @@ def _finished(found: Any, name: str, training: Training) -> Outcome:
     steps = values.pop("steps", math.nan)
     if not values:
         kinds = [f"{key} ({type(value).__name__})" for key, value in given.items()]
-        what = ", ".join(kinds) if isinstance(found, Mapping) else type(found).__name__
+        what = ", ".join(kinds) if isinstance(returned, Mapping) else type(returned).__name__
         raise InputError(
             f"{name}: train() returns {what or 'an empty dict'}: must return a dict of metrics, "
             "each a number"
@@ -90,21 +92,21 @@ def _finished(found: Any, name: str, training: Training) -> Outcome:
     return Outcome("finished", count, training.lr * count, values)
 
 
-def _fitted(found: Any, name: str) -> Outcome:
+def _fitted(returned: Any, name: str) -> Outcome:
     """A training until fitted: its alignment, or a dict of observables with it.
 
-    One whose alignment is not finite has diverged. `fitted` may say that it was cut off.
+    It diverged if the alignment is not finite. `fitted=False` means that it was cut off.
     """
-    values = _numbers(found, name)
+    values = _numbers(returned, name)
     if not math.isfinite(values["alignment"]):
         return Outcome("diverged", 0, 0.0, values)
-    fitted = not isinstance(found, Mapping) or bool(found.get("fitted", True))
+    fitted = not isinstance(returned, Mapping) or bool(returned.get("fitted", True))
     return Outcome("fitted" if fitted else "budget", 0, 0.0, values)
 
 
-def _numbers(found: Any, name: str) -> dict[str, float]:
-    given = found if isinstance(found, Mapping) else {"alignment": found}
-    if isinstance(found, Mapping) and given.get("alignment") is None:
+def _numbers(returned: Any, name: str) -> dict[str, float]:
+    given = returned if isinstance(returned, Mapping) else {"alignment": returned}
+    if isinstance(returned, Mapping) and given.get("alignment") is None:
         names = ", ".join(map(str, given)) or "an empty dict"
         raise InputError(f"{name}: train() returns {names}: must have a number named alignment")
     wanted = [key for key in OBSERVABLES if key == "alignment" or given.get(key) is not None]
@@ -112,18 +114,18 @@ def _numbers(found: Any, name: str) -> dict[str, float]:
         return {key: _number(given[key]) for key in wanted}
     except (TypeError, ValueError, OverflowError, RuntimeError):
         raise InputError(
-            f"{name}: train() returns {type(found).__name__}: must return the alignment, or a dict "
-            f"with numbers named {', '.join(OBSERVABLES)}"
+            f"{name}: train() returns {type(returned).__name__}: must return the alignment, or a "
+            f"dict with numbers named {', '.join(OBSERVABLES)}"
         ) from None
 
 
 def _number(value: Any) -> float:
-    # Text, and arrays of one number, would pass for numbers.
+    # float() would accept texts and arrays of one number, too.
     if isinstance(value, str | bytes) or getattr(value, "shape", ()) != ():
         raise TypeError
     return float(value)
 
 
 def expected_seconds(training: Training) -> float:
-    """Unknown; long, so that each is handed out by itself."""
+    """Unknown; long enough that each training is a work package of its own."""
     return 1.0

@@ -1,4 +1,4 @@
-"""What tells a function of the user's from another, in every process alike."""
+"""A text that identifies a user's function, the same in every process."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ import numpy as np
 
 
 def is_module(what: Any) -> bool:
-    """A module, which is callable too, but is no function that makes one."""
+    """Whether this is a torch module, and not a function that makes one."""
     return hasattr(what, "parameters") and not isinstance(what, type)
 
 
 def text_of(given: Any, known: set[int] | None = None) -> str:
-    """What tells a function from another: its source, and all that it has from outside.
+    """A text that identifies a function: its source, and all values that it uses from outside.
 
-    A function or a class of the same module counts with its own source.
+    A function or a class of the same module counts with its source.
     """
     known = set() if known is None else known
     known.add(id(given))
@@ -42,13 +42,13 @@ def text_of(given: Any, known: set[int] | None = None) -> str:
 
 
 def _bytecode(code: types.CodeType) -> str:
-    """Code inside code is a constant of it, whose own text has an address."""
+    """Nested code is a constant; its repr has an address and cannot be used."""
     inner = [_bytecode(c) if isinstance(c, types.CodeType) else repr(c) for c in code.co_consts]
     return repr((code.co_code, code.co_names, inner))
 
 
 def _surroundings(given: Any) -> Iterator[Any]:
-    """The values that a function has from outside: defaults, closure, globals."""
+    """The values that a function uses from outside: defaults, closure, globals."""
     if not inspect.isfunction(given):
         return
     yield from given.__defaults__ or ()
@@ -60,7 +60,7 @@ def _surroundings(given: Any) -> Iterator[Any]:
 
 
 def _repr(given: Any) -> str:
-    """What shows of a value in every process alike: a name at least, or its content."""
+    """A text of a value that is the same in every process: its content, or at least a name."""
     if isinstance(given, str | int | float | bool | bytes | None):
         return repr(given)
     if isinstance(given, Mapping):
@@ -70,7 +70,7 @@ def _repr(given: Any) -> str:
     name = str(getattr(given, "__qualname__", type(given).__qualname__))
     if isinstance(given, type):
         return name
-    # Whatever lies around in a notebook must not be in the way.
+    # Strange objects of a notebook must not raise here.
     with suppress(Exception):
         if is_module(given):
             weights = [_content(weight) for weight in given.parameters()]

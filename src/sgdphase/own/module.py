@@ -1,4 +1,4 @@
-"""The user's module: made fresh for a seed, tried on a few points, and fed as it wants to be."""
+"""The user's module: built for a seed, tried on a few points, and fed in its own format."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from sgdphase._streams import INITIALISATION, training_stream
 from sgdphase.errors import InputError
 from sgdphase.networks._coupled import batch_norms
 from sgdphase.networks._device import device_of
-from sgdphase.own.problem import Own
+from sgdphase.own.problem import UserProblem
 from sgdphase.problems import Dataset
 
 # Points that a module is tried on.
 TRIED = 4
-# Types that are tried as they are before they become those of the weights.
+# Types that are tried unchanged before they are cast to the type of the weights.
 _WHOLE = (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64)
 # Where a model that gives a dict keeps its outputs.
 OUTPUT_KEYS = ("logits", "output", "outputs", "prediction", "predictions")
@@ -32,7 +32,7 @@ OUTPUT_KEYS = ("logits", "output", "outputs", "prediction", "predictions")
 
 @dataclass(frozen=True, eq=False)
 class Loaded:
-    """A fresh module on its device, in evaluation mode, and its points as it wants them."""
+    """A fresh module on its device, in evaluation mode, and its points in the right format."""
 
     module: Module
     x: Tensor
@@ -43,7 +43,7 @@ class Loaded:
 
 def loaded(training: Training) -> Loaded:
     """The module of a seed with its training and test points."""
-    problem = own_problem(training)
+    problem = user_problem(training)
     problem.check_sizes(training.train_size, training.test_size)
     device = device_of()
     regression = training.loss == "mse"
@@ -61,23 +61,23 @@ def loaded(training: Training) -> Loaded:
     )
 
 
-def own_problem(training: Training) -> Own:
+def user_problem(training: Training) -> UserProblem:
     """The user's code and data."""
-    if not isinstance(training.problem, Own):
-        raise InputError(f"problem = {training.problem.kind}: model own wants the user's own data")
+    if not isinstance(training.problem, UserProblem):
+        raise InputError(f"problem = {training.problem.kind}: model own needs the user's data")
     return training.problem
 
 
-def fresh(problem: Own, seed: int) -> Module:
-    """A module of the user's with the weights of a seed, in evaluation mode.
+def fresh(problem: UserProblem, seed: int) -> Module:
+    """The user's module with the weights of a seed, in evaluation mode.
 
-    It is a copy: what `model()` returns is left alone, be it the same object every time.
+    It is a copy: `model()` may return the same object every time.
     """
     return _made(problem, seed)[0]
 
 
-def _made(problem: Own, seed: int) -> tuple[Module, bool]:
-    """The same, and whether `model()` sets a seed of its own."""
+def _made(problem: UserProblem, seed: int) -> tuple[Module, bool]:
+    """The same, and whether `model()` sets a random seed."""
     code = problem.code
     start = int(training_stream(seed, INITIALISATION).integers(2**63))
     module, sets_seed = code.call_unseeded("model", start)
@@ -91,8 +91,8 @@ def _made(problem: Own, seed: int) -> tuple[Module, bool]:
     return module, sets_seed
 
 
-def seed_notes(problem: Own) -> tuple[str, ...]:
-    """What the user should know of how weights depend on the seed."""
+def seed_notes(problem: UserProblem) -> tuple[str, ...]:
+    """Warnings about how weights depend on the seed."""
     (one, sets_seed), (other, _) = (_made(problem, seed) for seed in (0, 1))
     if _same_weights(one, other):
         split = "" if problem.test_points else " and in the points that are held out"
@@ -102,25 +102,25 @@ def seed_notes(problem: Own) -> tuple[str, ...]:
         )
     if sets_seed:
         return (
-            "model() sets a random seed of its own, which is ignored here: each seed starts from "
-            "weights of its own",
+            "model() sets a random seed, which is ignored here: each seed starts from different "
+            "weights",
         )
     return ()
 
 
-def loss_notes(problem: Own, loss: str) -> tuple[str, ...]:
-    """Outputs that a loss is not made for."""
+def loss_notes(problem: UserProblem, loss: str) -> tuple[str, ...]:
+    """Warnings about outputs that do not fit a loss."""
     last = [type(layer).__name__ for layer in _made(problem, 0)[0].modules()][-1]
     if loss == "cross-entropy" and last in ("Sigmoid", "Softmax"):
         return (
-            f"the model ends in {last}: cross-entropy takes outputs as they are before it, and "
+            f"the model ends in {last}: cross-entropy expects outputs before that layer, and "
             "learns badly from probabilities",
         )
     return ()
 
 
 def _same_weights(one: Module, other: Module) -> bool:
-    """Whether all that is trained starts the same; layers without a shape yet do not."""
+    """Whether all trained weights start the same; layers without a shape yet do not."""
     pairs = [
         (a, b) for a, b in zip(one.parameters(), other.parameters(), strict=True) if a.requires_grad
     ]
@@ -131,7 +131,7 @@ def _same_weights(one: Module, other: Module) -> bool:
 
 @dataclass(frozen=True)
 class Traits:
-    """What matters about a module: batches `coupled`, and what is off in evaluation mode."""
+    """Whether batches are `coupled`, and the layers that are `off` in evaluation mode."""
 
     coupled: bool
     off: tuple[str, ...]
@@ -152,8 +152,8 @@ def traits(module: Module, x: Tensor) -> Traits:
         again = module(x)
         if not torch.equal(together, again) and not torch.allclose(together, again):
             raise InputError(
-                "the model gives other outputs for the same inputs in evaluation mode: there is "
-                "no predictor to speak of; switch off what is random when not self.training"
+                "the model gives different outputs for the same inputs in evaluation mode; switch "
+                "off what is random when not self.training"
             )
         alone = [module(point) for point in torch.split(x, 1)]
         if alone[0].shape != together[:1].shape:
@@ -170,7 +170,7 @@ def traits(module: Module, x: Tensor) -> Traits:
 
 
 def _off(module: Module, x: Tensor, outputs: Tensor) -> tuple[str, ...]:
-    """What would act in training mode, BatchNorm apart: layers by name, or that there is some."""
+    """What acts in training mode only, besides BatchNorm: layers by name, if they are known."""
     trained = copy.deepcopy(module).train()
     for layer in batch_norms(trained):
         layer.eval()
@@ -183,11 +183,11 @@ def _off(module: Module, x: Tensor, outputs: Tensor) -> tuple[str, ...]:
 
 @dataclass(frozen=True, eq=False)
 class Form:
-    """How a module wants its inputs (of type `kind`) and labels, told from a few points.
+    """The format of a module's inputs (of type `kind`) and labels, from a few points.
 
-    One output per point ([n] or [n, 1]) goes with two classes and labels +-1, several with numbers
-    of classes: the user's own labels where they are such numbers, else their places in order. In a
-    regression the outputs have the shape of the targets, [n] and [n, 1] being the same.
+    One output per point ([n] or [n, 1]) goes with two classes and labels +-1. Several outputs go
+    with class numbers: the user's labels if they are such numbers, else their places in order. In
+    a regression the outputs have the shape of the targets; [n] and [n, 1] are the same.
     """
 
     module: Module
@@ -196,13 +196,13 @@ class Form:
     regression: bool = False
 
     @classmethod
-    def of(cls, module: Module, problem: Own, some: Tensor, targets: Tensor | None) -> Form:
+    def of(cls, module: Module, problem: UserProblem, some: Tensor, targets: Tensor | None) -> Form:
         name = problem.code.name
         # In the random state of the training's seed: lazy layers draw their weights here.
-        found, kind = _first_outputs(module, some, name)
-        if not found.is_floating_point():
-            raise InputError(f"{name}: outputs are of type {found.dtype}: must have a gradient")
-        shape = tuple(found.shape)
+        first, kind = _first_outputs(module, some, name)
+        if not first.is_floating_point():
+            raise InputError(f"{name}: outputs are of type {first.dtype}: must have a gradient")
+        shape = tuple(first.shape)
         flat = shape == (len(some),) or shape == (len(some), 1)
         if targets is not None:
             wanted = (len(some), *targets.shape[1:])
@@ -252,16 +252,16 @@ def _first_outputs(module: Module, some: Tensor, name: str) -> tuple[Tensor, tor
     """What a module gives for a few points, and the type of inputs that it takes."""
     kind = next(weight.dtype for weight in module.parameters())
     with torch.no_grad():
-        found: Any = None
-        # Whole numbers may be tokens, which want to stay so, or pixels.
+        given: Any = None
+        # Whole numbers may be tokens, which stay as they are, or pixels.
         wholes = (some.dtype, torch.int64) if some.dtype in _WHOLE else (torch.int64,)
         for whole in () if some.is_floating_point() else wholes:
             with suppress(RuntimeError):
-                found, kind = module(some.to(whole)), whole
+                given, kind = module(some.to(whole)), whole
                 break
-        if found is None:
-            found = module(some.to(kind))
-    return outputs_of(found, name), kind
+        if given is None:
+            given = module(some.to(kind))
+    return outputs_of(given, name), kind
 
 
 def outputs_of(given: Any, name: str = "the model") -> Tensor:
@@ -305,14 +305,14 @@ class _Plain(Module):
         self.flat = flat
 
     def forward(self, x: Tensor) -> Tensor:
-        found = outputs_of(self.module(x))
-        return found.reshape(len(x)) if self.flat else found
+        outputs = outputs_of(self.module(x))
+        return outputs.reshape(len(x)) if self.flat else outputs
 
 
 # The cells of one seed share its data; a sweep runs them one after the other.
 @lru_cache(maxsize=1)
 def _points(
-    problem: Own, train_size: int, test_size: int, seed: int, device: Any, regression: bool
+    problem: UserProblem, train_size: int, test_size: int, seed: int, device: Any, regression: bool
 ) -> tuple[tuple[Tensor, Tensor], tuple[Tensor, Tensor]]:
     def tensors(data: Dataset) -> tuple[Tensor, Tensor]:
         return torch.as_tensor(data.x).to(device), torch.as_tensor(data.y).to(device)

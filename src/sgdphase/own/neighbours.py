@@ -1,8 +1,8 @@
-"""The modules beside a user's file: they are the user's too.
+"""The modules in the folder of a user's file.
 
-They are found by name, before those that are installed, as when Python runs the file; but for the
-names of the standard library, as a `random.py` or `html.py` would break whoever imports the real
-one. Their texts belong to the identity of the file, and an edited one is imported anew.
+They can be imported by name, before installed modules, as when Python runs the file; but not under
+names of the standard library: a `random.py` or `html.py` would break other packages. Their texts
+are part of the identity of the file, and an edited module is imported again.
 """
 
 from __future__ import annotations
@@ -18,18 +18,17 @@ from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 from types import ModuleType
 
-# Folders of files that were loaded, the latest first: functions may import later. The texts are
-# those of the last one's.
+# Folders of the loaded files, the latest first: functions may import later. The texts are those of
+# the last file.
 _FOLDERS: list[Path] = []
 _NEIGHBOURS: dict[Path, str] = {}
 
 
 @dataclass(frozen=True)
 class Neighbours:
-    """The `texts` of the modules that a file imports from its folder, and those it cannot have.
+    """The `texts` of the modules that a file imports from its folder.
 
-    `shadows` are the names of modules that it imports and that lie there, but that are names of the
-    standard library too.
+    `shadows` are modules of the folder that it cannot import: the standard library has their name.
     """
 
     texts: tuple[str, ...]
@@ -55,7 +54,7 @@ class _Beside(MetaPathFinder):
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        # What is inside a package is found by the package.
+        # Modules inside a package are found by the package.
         if path is not None or _is_taken(fullname):
             return None
         for folder in _FOLDERS:
@@ -82,7 +81,7 @@ def _is_taken(name: str) -> bool:
 
 
 def _forget() -> None:
-    """Have the user's modules imported anew: they changed, or were those beside another file."""
+    """Let the user's modules be imported again: they changed, or belong to another file."""
     importlib.invalidate_caches()
     for name in [name for name, module in sys.modules.items() if is_beside(_place(module))]:
         if name not in ("__main__", "user_training"):
@@ -96,7 +95,7 @@ def _place(module: ModuleType) -> str:
 
 
 def is_beside(file: str) -> bool:
-    """Whether it is of a module, or of a package, that lies in the folder of a user's file."""
+    """Whether a file belongs to a module or package in the folder of a user's file."""
     path = Path(file)
     for folder in set(_FOLDERS).intersection(path.parents):
         top = path.relative_to(folder).parts[0].removesuffix(".py")
@@ -106,9 +105,9 @@ def is_beside(file: str) -> bool:
 
 
 def _texts(path: Path, source: str) -> tuple[dict[Path, str], set[str]]:
-    """The texts of the modules beside a file that it imports, and of those that they import.
+    """The texts of the modules in its folder that a file imports, directly or not.
 
-    Then the names of those that it does not get.
+    Then the names of those that it cannot import.
     """
     texts: dict[Path, str] = {path: source}
     shadows: set[str] = set()

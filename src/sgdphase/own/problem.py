@@ -1,4 +1,4 @@
-"""What a user brings: code that gives data and a model, or that trains by itself."""
+"""The user's problem: code that gives data and a model, or a function that trains by itself."""
 
 from __future__ import annotations
 
@@ -18,17 +18,25 @@ from sgdphase.own.identity import is_module, text_of
 from sgdphase.problems import Dataset
 from sgdphase.problems._split import permutation
 
-__all__ = ["Own", "UserCode", "forget", "is_module", "own_file", "own_functions", "user_code"]
+__all__ = [
+    "UserCode",
+    "UserProblem",
+    "forget",
+    "is_module",
+    "user_code",
+    "user_file",
+    "user_functions",
+]
 
 
 @dataclass(frozen=True)
-class Own:
+class UserProblem:
     """The user's code and data, known by their content; `path` is where the code lies.
 
-    `points` and `test_points` are those of `data()` and `test_data()`. Each seed permutes the
-    points: its training set is the first of them. Without test data its test set is the last of
-    them, else some of the test data, the same for every seed. Code that trains by itself has no
-    points here. Labels are numbers of classes, or the targets of a regression.
+    `points` and `test_points` are the numbers of points of `data()` and `test_data()`. Each seed
+    permutes the points; its training set is the first of them. The test set is a fixed part of the
+    test data or, without test data, the last of the permuted points. Code that trains by itself has
+    no points here. Labels are class numbers, or the targets of a regression.
     """
 
     kind: ClassVar[str] = "own"
@@ -39,14 +47,14 @@ class Own:
     test_points: int = 0
 
     def train_set(self, size: int, seed: int, *, targets: bool = False) -> Dataset:
-        """The training set of a seed, with numbers of classes or, for a regression, `targets`."""
+        """The training set of a seed, with class numbers or, for a regression, `targets`."""
         return _opened(self).data.take(permutation(self.points, seed)[:size], targets=targets)
 
     def test_set(self, size: int, seed: int, *, targets: bool = False) -> Dataset:
         """The test set of a seed."""
         opened = _opened(self)
         if opened.test is not None:
-            # As in a file, test data may be sorted by class.
+            # Test data may be sorted by class.
             chosen = permutation(self.test_points, 0)[:size]
             return opened.test.take(chosen, targets=targets)
         chosen = permutation(self.points, seed)[self.points - size :]
@@ -84,9 +92,9 @@ class Own:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the user should know of how code and data were read."""
+        """Remarks for the user on how code and data were read."""
         opened = _opened(self)
-        return opened.code.notes + (opened.found.notes if opened.found else ())
+        return opened.code.notes + (opened.labelled.notes if opened.labelled else ())
 
     @property
     def has_classes(self) -> bool:
@@ -114,23 +122,23 @@ class Own:
 @dataclass(frozen=True, eq=False)
 class _Opened:
     code: UserCode
-    found: Labelled | None
+    labelled: Labelled | None
     test: Labelled | None
 
     @property
     def data(self) -> Labelled:
-        if self.found is None:
+        if self.labelled is None:
             raise InputError(f"{self.code.name}: has no data(); it trains by itself")
-        return self.found
+        return self.labelled
 
 
-# What was read, by its digest: functions of this session, which no other process can find, until
-# they are forgotten, and the latest file. Reading may take long and the data may be large.
+# What was read, by its digest: the functions of this process, which no other process can load,
+# until they are forgotten; and the latest file. Reading may take long and data may be large.
 _FUNCTIONS: dict[str, _Opened] = {}
 _FILE: dict[str, _Opened] = {}
 
 
-def own_file(path: str | Path) -> Own:
+def user_file(path: str | Path) -> UserProblem:
     """The problem of a user's file."""
     # Workers may have another working directory.
     whole = str(Path(path).absolute())
@@ -138,10 +146,10 @@ def own_file(path: str | Path) -> Own:
     return _problem(whole, digest, opened)
 
 
-def own_functions(code: UserCode) -> Own:
+def user_functions(code: UserCode) -> UserProblem:
     """The problem of functions; only this process can run it, until it is forgotten."""
     if "model" in code:
-        # A model also depends on what its functions do not show: it is known by its weights too.
+        # A model may depend on more than the text of its functions: its weights are hashed, too.
         made = text_of(code.call("model", 0))
         code = replace(code, source=f"{code.source}\n{made}")
     opened, digest = _read(code)
@@ -149,14 +157,14 @@ def own_functions(code: UserCode) -> Own:
     return _problem("", digest, opened)
 
 
-def forget(problem: Own) -> None:
-    """Let go of code and data; those of a file are read again if they are asked for."""
+def forget(problem: UserProblem) -> None:
+    """Free code and data; those of a file are read again when they are needed."""
     _FUNCTIONS.pop(problem.digest, None)
     _FILE.pop(problem.digest, None)
 
 
-def _problem(path: str, digest: str, opened: _Opened) -> Own:
-    return Own(path, digest, len(opened.found or ()), len(opened.test or ()))
+def _problem(path: str, digest: str, opened: _Opened) -> UserProblem:
+    return UserProblem(path, digest, len(opened.labelled or ()), len(opened.test or ()))
 
 
 def _read_file(path: str | Path) -> tuple[_Opened, str]:
@@ -166,7 +174,7 @@ def _read_file(path: str | Path) -> tuple[_Opened, str]:
     return opened, digest
 
 
-def _opened(problem: Own) -> _Opened:
+def _opened(problem: UserProblem) -> _Opened:
     """What was read in this process, or what the file gives now."""
     opened = _FUNCTIONS.get(problem.digest) or _FILE.get(problem.digest)
     if opened is not None:
@@ -183,7 +191,7 @@ def _opened(problem: Own) -> _Opened:
 
 
 def _trains(code: UserCode) -> bool:
-    """Whether its `train` is the one that is asked for, and not a helper of that name."""
+    """Whether `train` has the expected arguments, and is not a helper of that name."""
     try:
         parameters = inspect.signature(code.functions["train"]).parameters
     except (TypeError, ValueError):

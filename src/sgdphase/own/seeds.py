@@ -14,7 +14,7 @@ import numpy as np
 
 @contextmanager
 def random_state(seed: int) -> Iterator[None]:
-    """The generators at a seed, and as they were afterwards."""
+    """Seed the generators, and restore their states afterwards."""
     torch: Any = sys.modules.get("torch")
     python, numpy = random.getstate(), np.random.get_state()
     fork = torch.random.fork_rng(range(torch.cuda.device_count())) if torch else None
@@ -35,9 +35,9 @@ def random_state(seed: int) -> Iterator[None]:
 
 @contextmanager
 def seeds_ignored(function: Callable[..., Any]) -> Iterator[list[Any]]:
-    """While it lasts, the seeds that a function of the user's sets have no effect, but are listed.
+    """Inside, seeds that the user's function sets have no effect, but are listed.
 
-    A generator of the function's own is left alone.
+    A generator that the function makes itself is not touched.
     """
     ignored: list[Any] = []
 
@@ -49,11 +49,11 @@ def seeds_ignored(function: Callable[..., Any]) -> Iterator[list[Any]]:
         (vars(np.random), "seed", ignore),
     ]
     if torch := sys.modules.get("torch"):
-        # What torch.manual_seed looks up when it is called, under whatever name.
+        # torch.manual_seed looks this up when it is called, under any name.
         names = vars(torch.random)
         generator = _Unseeded(names["default_generator"], ignored)
         replaced.append((names, "default_generator", generator))
-    # Those two have a name in the user's file after `from random import seed`.
+    # After `from random import seed` they have a name in the user's file.
     around = getattr(inspect.unwrap(function), "__globals__", {})
     seeds = (random.seed, np.random.seed)
     replaced += [(around, name, ignore) for name, value in around.items() if _is_one(value, seeds)]
@@ -69,7 +69,7 @@ def _is_one(value: Any, known: tuple[Any, ...]) -> bool:
 
 
 class _Unseeded:
-    """A generator of torch, but for the seeds that it is given."""
+    """A generator of torch that ignores the seeds it is given."""
 
     def __init__(self, generator: Any, ignored: list[Any]) -> None:
         self._generator, self._ignored = generator, ignored

@@ -19,5 +19,5 @@ def train(
 
 
 def expected_seconds(training: Training) -> float:
-    """Unknown before one has run; long, so that each is handed out by itself."""
+    """Unknown before one has run; long enough that each is a work package of its own."""
     return max(1.0, math.sqrt(training.train_size / 64))

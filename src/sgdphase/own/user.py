@@ -1,4 +1,4 @@
-"""The user's training: checked before anything runs, with what must be said about it."""
+"""The user's training: checked before anything runs, with its warnings."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from sgdphase._parameters import EPOCH_LOSSES, SAMPLERS
 from sgdphase._records import Training
 from sgdphase.errors import InputError
 from sgdphase.own.code import UserCode, time_limit, user_code
-from sgdphase.own.problem import Own, own_file, own_functions
+from sgdphase.own.problem import UserProblem, user_file, user_functions
 
-# Until fitted: the user's names for the two losses, the record's, and the margin of each: that of
-# cross-entropy is its unit of outputs.
+# Until fitted: the user's name of a loss, its name in the record, and its margin. The margin of
+# cross-entropy is the unit of its outputs.
 LOSSES = {"hinge": ("hinge", 2.0**-10), "cross-entropy": ("logistic", 1.0)}
 _LOSS_NAMES = {"logistic": "cross-entropy"}
-# Enough for an alignment to a few per cent.
+# Enough to know the alignment to a few per cent.
 _TEST_POINTS = 4096
 _HELD_OUT = 0.2
 _FEW_TEST_POINTS = 256
@@ -28,24 +28,24 @@ _EPOCHS = 2048
 
 _NAMED = {
     r"\bAdam\w*\b|\bRMSprop\b|\bAdagrad\b|\bLion\b|\bLBFGS\b": (
-        "mentions an adaptive optimiser: {}. With one, the size of a step does not grow with lr as "
-        "it does in SGD, and T = lr/batch is not the scale of its noise"
+        "mentions an adaptive optimizer: {}. Its steps do not grow with lr as those of SGD do, "
+        "and lr/batch is not the scale of its noise"
     ),
     r"\blr_scheduler\b|\bOneCycleLR\b|\bCosineAnnealing\w*\b|\bReduceLROnPlateau\b": (
         "mentions a schedule of the learning rate: {}. A warm-up makes the first steps small and "
-        "so shrinks the first-step regime; a decay ends nearer to gradient descent"
+        "shrinks the first-step regime; a decay ends closer to gradient descent"
     ),
 }
 
 
 @dataclass(frozen=True)
 class UserTraining:
-    """A training of the user's but for its learning rate, batch, seed, epochs and train size.
+    """The user's training without its learning rate, batch, seed, epochs and train size.
 
-    Those `until_fitted` end at zero loss, as in the paper; the others run for a number of epochs.
+    With `until_fitted` it ends at zero loss, as in the paper; else after a number of epochs.
     """
 
-    problem: Own
+    problem: UserProblem
     model: str
     train_size: int | None
     test_size: int
@@ -86,7 +86,7 @@ class UserTraining:
         )
 
     def settings(self) -> dict[str, Any]:
-        """What all trainings have in common, for the reader."""
+        """The settings that all trainings share, for the reader."""
         if self.trains_itself:
             return {"code": self.problem.code.name, "trained by": "its own train()"}
         shown = dict(self.options)
@@ -112,8 +112,8 @@ def user_training(
 ) -> UserTraining:
     """Load and try what was given: a file, a model with its data, or a function that trains.
 
-    `options` are those of the record; one that is None was not given. Code that has not answered
-    after so many `seconds` is stopped.
+    `options` are fields of the record; None means not given. Code that takes longer than `seconds`
+    is stopped.
     """
     what = str(model) if isinstance(model, str | Path) else "your code"
     with time_limit(math.inf if seconds is None else seconds, what):
@@ -136,10 +136,10 @@ def _user_training(
 ) -> UserTraining:
     given = {name: value for name, value in options.items() if value is not None}
     if isinstance(model, str | Path):
-        problem = own_file(str(model))
+        problem = user_file(str(model))
     else:
         code = user_code(model=model, data=data, test_data=test_data, augment=augment, train=train)
-        problem = own_functions(code)
+        problem = user_functions(code)
     warnings = list(_about_code(problem.code)) if until_fitted else []
     if not problem.points:
         _refuse(problem, {"loss": loss, **given})
@@ -150,14 +150,14 @@ def _user_training(
     if test_size < 1:
         raise InputError(f"{problem.code.name}: data() gives {problem.points} points: too few")
     chosen = _fitted_options(loss, given) if until_fitted else _epoch_options(problem, loss, given)
-    own = UserTraining(problem, "own", full, test_size, chosen, until_fitted)
-    traits = _traits(own)
+    user = UserTraining(problem, "own", full, test_size, chosen, until_fitted)
+    traits = _traits(user)
     from sgdphase.own.module import loss_notes, seed_notes  # torch is needed for a module only
 
     warnings += [*seed_notes(problem), *loss_notes(problem, chosen["loss"])]
-    warnings += [*_about_data(own), *(_about_fitted(own, traits) if until_fitted else ())]
-    # The statistics of one point are no statistics.
-    return replace(own, smallest_batch=2 if traits.coupled else 1, warnings=tuple(warnings))
+    warnings += [*_about_data(user), *(_about_fitted(user, traits) if until_fitted else ())]
+    # One point has no batch statistics.
+    return replace(user, smallest_batch=2 if traits.coupled else 1, warnings=tuple(warnings))
 
 
 def _fitted_options(loss: str | None, given: dict[str, Any]) -> dict[str, Any]:
@@ -174,8 +174,8 @@ def _fitted_options(loss: str | None, given: dict[str, Any]) -> dict[str, Any]:
             **given, "loss": name}  # fmt: skip
 
 
-def _epoch_options(problem: Own, loss: str | None, given: dict[str, Any]) -> dict[str, Any]:
-    """The user's own loop; by default cross-entropy for classes, mean squared error for numbers."""
+def _epoch_options(problem: UserProblem, loss: str | None, given: dict[str, Any]) -> dict[str, Any]:
+    """For epochs; by default cross-entropy for classes, mean squared error for numbers."""
     loss = loss or ("cross-entropy" if problem.has_classes else "mse")
     if loss not in EPOCH_LOSSES:
         raise InputError(f"loss = '{loss}': must be {', '.join(EPOCH_LOSSES)}")
@@ -191,7 +191,7 @@ def _epoch_options(problem: Own, loss: str | None, given: dict[str, Any]) -> dic
     return {"margin": 1.0, "sampler": "epoch", **defaults, **given, "loss": loss}
 
 
-def _refuse(problem: Own, options: dict[str, Any]) -> None:
+def _refuse(problem: UserProblem, options: dict[str, Any]) -> None:
     for option, value in options.items():
         if value:
             raise InputError(
@@ -200,59 +200,60 @@ def _refuse(problem: Own, options: dict[str, Any]) -> None:
             )
 
 
-def _traits(own: UserTraining) -> Any:
-    """Build the module and take a step: what is wrong with it shows here."""
+def _traits(user: UserTraining) -> Any:
+    """Build the module and take one step, so that errors show early."""
     from sgdphase.own import epochs, fitted  # torch is needed for a module only
 
-    size = min(own.train_size or 1, 8)
-    if own.until_fitted:
-        return fitted.look_at(own.training(lr=1.0, batch=1, seed=0, train_size=size))
-    return epochs.look_at(own.training(lr=1.0, batch=1, seed=0, train_size=size, epochs=1))
+    size = min(user.train_size or 1, 8)
+    if user.until_fitted:
+        return fitted.look_at(user.training(lr=1.0, batch=1, seed=0, train_size=size))
+    return epochs.look_at(user.training(lr=1.0, batch=1, seed=0, train_size=size, epochs=1))
 
 
 def _about_code(code: UserCode) -> Iterator[str]:
-    for pattern, said in _NAMED.items():
+    for pattern, text in _NAMED.items():
         if named := sorted(set(re.findall(pattern, code.source))):
-            yield f"{code.name} " + said.format(", ".join(named))
+            yield f"{code.name} " + text.format(", ".join(named))
 
 
-def _about_data(own: UserTraining) -> Iterator[str]:
-    if not own.problem.test_points:
+def _about_data(user: UserTraining) -> Iterator[str]:
+    if not user.problem.test_points:
         yield (
-            f"no test_data(): {own.test_size} of the {own.problem.points} points are held out, and "
-            f"the full training set is {own.train_size}"
+            f"no test_data(): {user.test_size} of the {user.problem.points} points are held out; "
+            f"the full training set is {user.train_size}"
         )
-    if own.test_size < _FEW_TEST_POINTS:
-        yield f"only {own.test_size} test points: the test error moves by {1 / own.test_size:.1%}"
-    yield from own.problem.notes
-    if own.problem.changes:
+    if user.test_size < _FEW_TEST_POINTS:
+        yield f"only {user.test_size} test points: the test error moves by {1 / user.test_size:.1%}"
+    yield from user.problem.notes
+    if user.problem.changes:
         yield (
-            "points change from one reading to the next (augmentation?): one reading was kept, so "
-            "that all trainings have the same points; put the change into augment(x)"
+            "points change each time they are read (augmentation?): they were read once, so that "
+            "all trainings have the same points; put the change into augment(x)"
         )
 
 
-def _about_fitted(own: UserTraining, traits: Any) -> Iterator[str]:
+def _about_fitted(user: UserTraining, traits: Any) -> Iterator[str]:
     """What a training until fitted leaves out or changes."""
     if traits.coupled:
         yield (
-            "BatchNorm or the like couples the points of a batch: a small batch adds noise of its "
-            "own, which does not follow lr/batch; trainings take every step (slower), and are "
-            "looked at with the statistics of the training set"
+            "BatchNorm or a similar layer couples the points of a batch: small batches add noise "
+            "that does not follow lr/batch; no step can be skipped (slower), and metrics use the "
+            "statistics of the training set"
         )
     if traits.off:
         yield (
-            f"{' and '.join(traits.off)} is off in these trainings: its noise does not fall with "
-            "the batch; with it there is more noise at every batch, and the GD regime may vanish"
+            f"{' and '.join(traits.off)} is off in these trainings, since its noise does not fall "
+            "with the batch; with it there is more noise at every batch, and the regime of "
+            "gradient descent may vanish"
         )
-    momentum = own.options["momentum"]
+    momentum = user.options["momentum"]
     if momentum:
         yield (
-            f"momentum {momentum:g} makes a step act {1 / (1 - momentum):.3g} times: "
-            "boundaries in lr are lower by about as much than without it"
+            f"momentum {momentum:g} multiplies the effect of a step by {1 / (1 - momentum):.3g}: "
+            "boundaries in lr are lower by about this factor"
         )
-    if own.options["weight_decay"]:
+    if user.options["weight_decay"]:
         yield (
-            "with weight decay a training ends here when all points are fitted, as without; longer "
-            "ones drift on to where decay and data balance, which depends on neither lr nor batch"
+            "with weight decay, too, a training ends here when all points are fitted; a longer one "
+            "moves on to where decay and data balance, which depends on neither lr nor batch"
         )

@@ -10,7 +10,10 @@ from sgdphase.problems._dataset import Dataset
 
 
 class Problem(Protocol):
-    """Inputs and labels to learn, as a frozen dataclass: its fields are part of an identity."""
+    """Inputs and labels to learn, as a frozen dataclass: its fields are part of an identity.
+
+    `kind` is a name in `PROBLEMS`, or `module:Class` for a problem outside of the package.
+    """
 
     kind: ClassVar[str]
     __dataclass_fields__: ClassVar[dict[str, Any]]
@@ -34,23 +37,29 @@ class Problem(Protocol):
         ...
 
 
-# Where the class of each kind of problem is: a stored training names its kind.
+# The class of each kind of problem; a stored training has only the kind.
 PROBLEMS = {
     "teacher": "sgdphase.problems:TeacherTask",
     "mnist-parity": "sgdphase.problems:MnistParity",
     "cifar-animals": "sgdphase.problems:CifarAnimals",
     "arrays": "sgdphase.problems:Arrays",
-    "own": "sgdphase.own:Own",
+    "own": "sgdphase.own:UserProblem",
 }
 
 
 def problem_class(kind: str) -> type[Problem]:
-    """The class of a kind of problem.
+    """The class of a kind of problem: one of `PROBLEMS`, or `module:Class`.
 
     >>> problem_class("teacher").__name__
     'TeacherTask'
+    >>> problem_class("sgdphase.problems:TeacherTask").__name__
+    'TeacherTask'
     """
-    if kind not in PROBLEMS:
-        raise InputError(f"problem kind = '{kind}': must be one of {', '.join(PROBLEMS)}")
-    module, _, name = PROBLEMS[kind].partition(":")
-    return cast("type[Problem]", getattr(importlib.import_module(module), name))
+    module, _, name = PROBLEMS.get(kind, kind).partition(":")
+    if not name:
+        names = ", ".join(PROBLEMS)
+        raise InputError(f"problem kind = '{kind}': must be one of {names}, or 'module:Class'")
+    try:
+        return cast("type[Problem]", getattr(importlib.import_module(module), name))
+    except (ModuleNotFoundError, AttributeError) as error:
+        raise InputError(f"problem kind = '{kind}': cannot import it ({error})") from error

@@ -1,4 +1,4 @@
-"""The paper's question: trainings until every point is fitted, `B*`, the GD line, their growth."""
+"""The paper's question, for trainings until every point is fitted: regime, `B*`, GD line."""
 
 from sgdphase._diagnose.fitted.answer import FittedDiagnosis
 from sgdphase._diagnose.fitted.question import Question

@@ -16,7 +16,7 @@ __all__ = ["FittedDiagnosis", "Limit", "Scaling", "Size"]
 
 @dataclass(frozen=True)
 class Size:
-    """What was found at one train size: `B*`, if it was, and what it rests on."""
+    """`B*` at one train size, if it is known, the number of trainings behind it, and notes."""
 
     train_size: int
     critical_batch: Estimate | None
@@ -55,10 +55,10 @@ class Scaling:
 
 @dataclass(frozen=True)
 class Limit:
-    """The largest batch that learns the same as the present one, along one way of raising it.
+    """The largest batch that learns the same as the present one, for one way of raising it.
 
-    `up to`: as far as `batch`. `any`: up to the whole set, whose size is `batch`. `none`: every
-    raise changes what is learnt, and `batch` is the present one. `unknown`: it is not known.
+    `up to`: up to `batch`. `any`: up to the whole set, whose size is `batch`. `none`: every larger
+    batch changes what is learnt, and `batch` is the present one. `unknown`: it is not known.
     """
 
     kind: Literal["up to", "any", "none", "unknown"]
@@ -73,12 +73,12 @@ class Limit:
 class FittedDiagnosis:
     """The answer for trainings until every point is fitted, as in the paper.
 
-    `train_size` is the size that was asked about. `measured_at` is the one that the `regime`, the
-    slopes, the GD line and the first step's share were measured at; it is smaller where trainings
-    at the full size did not fit into the budget. A point in a crossover is `unclear`, and `between`
-    two regimes; one that is neither has a `reason`. `expected` is the regime at `train_size`, and
-    the two limits belong to it. `critical_batch` belongs to the largest of the `sizes` that has
-    one. `unknown` lists what is not known, and why; `runs` is every run behind it.
+    `train_size` is the size of the question. `measured_at` is the size at which the `regime`, the
+    slopes, the GD line and the first step's share were measured; it is smaller if trainings at the
+    full size did not fit the budget. A point in a crossover is `unclear` and `between` two regimes;
+    if it is not known to be in one, `reason` says why. `expected` is the regime at `train_size`,
+    and the two limits belong to it. `critical_batch` belongs to the largest of the `sizes` that has
+    one. `unknown` lists what is not known, and why; `runs` is every run behind the answer.
     """
 
     lr: float

@@ -1,10 +1,10 @@
-"""`B*` near a learning rate, by a search in place of a grid.
+"""`B*` near a learning rate, by a search instead of a grid.
 
 In a row of fixed `lr`, high enough that large batches are first-step-dominated, `m/lr` is `a/batch`
 at small batches and `b` at large ones, and `B* = a/b` is where the two laws cross. So: find such a
 row; go down in batch until `m` is well above `b lr`; then run where both laws are clean but near
 (`B*/16` to `B*/4`, and `4 B*` to `16 B*`), and take `log a - log b` over those cells within seeds,
-as a whole diagram does (`diagram.boundaries.critical_batch`). Seeds are added by need.
+as for a whole diagram (`diagram._boundaries.critical_batch`). Seeds are added as needed.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from sgdphase.stats import LEVEL, Estimate
 __all__ = ["Critical", "CriticalBatch"]
 
 DISTANCES = (4, 8, 16)  # from B*, of the cells that a side is measured at
-NEAREST = 2  # the crossover is sharp: at B*/2 and 2 B* both laws hold about, if there is no more
-ROUNDS = 4  # of moving the cells or the large batch to where B* turns out to be
+NEAREST = 2  # the crossover is sharp: if need be, both laws are used at B*/2 and 2 B*
+ROUNDS = 4  # of moving the cells or the large batch to the latest B*
 PROBES = 8  # of batches on the way down to the noise-dominated side
 
 
 @dataclass(frozen=True)
 class Critical:
-    """`B*`, if it was found, in the row `lr`, from `trials` observed runs.
+    """`B*`, if it is known, in the row `lr`, from `trials` observed runs.
 
-    Where small batches are of no use in the row (`too_noisy`), a lower one may have it.
-    `notes` say why it was not found, and what it takes.
+    If small batches are of no use in the row (`too_noisy`), a row of lower lr may give it. `notes`
+    say why it is not known, and what is needed.
     """
 
     critical_batch: Estimate | None
@@ -49,19 +49,19 @@ class _State:
     """What the search knows so far."""
 
     lr: float | None = None
-    large: int = 0  # the batch at which the row was found
+    large: int = 0  # the batch of the row search
     noise: tuple[int, ...] = ()
     first: tuple[int, ...] = ()
     too_noisy: bool = False
-    why: str = "the search for the two sides of B* has not ended: it takes the runs it asks for"
+    why: str = "the search for the two sides of B* has not ended: it needs the runs it asks for"
 
 
 @dataclass
 class CriticalBatch(Searcher):
     """Asks for runs until `B*` has an interval of half width `tolerance` octaves, or seeds end.
 
-    The row is `lr` or above. `guess`, as `B*` of another train size, shortens
-    the search and changes nothing else.
+    The row is `lr` or above. A `guess`, such as `B*` of another train size, only shortens the
+    search.
     """
 
     lr: float
@@ -164,8 +164,8 @@ class CriticalBatch(Searcher):
             if not first:
                 state.noise = ()
                 state.why = (
-                    f"B* is above {self.train_size / NEAREST:g}, half of the train size: it takes "
-                    "a larger train size"
+                    f"B* is above {self.train_size / NEAREST:g}, half of the train size: a larger "
+                    "train size is needed"
                 )
                 return
             if not noise:
@@ -185,13 +185,13 @@ class CriticalBatch(Searcher):
         while done < self.most_seeds:
             upto = min(done + 2, self.seeds) if done < self.seeds else done + 1
             wanted = tuple(Trial(lr, batch, s) for s in range(done, upto) for batch in cells)
-            if done >= self.seeds and self.missing(wanted) and self._content(state):
+            if done >= self.seeds and self.missing(wanted) and self._precise(state):
                 return
             yield wanted
             done = upto
 
-    def _content(self, state: _State) -> bool:
-        """Whether more seeds would not change the answer's use."""
+    def _precise(self, state: _State) -> bool:
+        """Whether the answer is precise enough."""
         fit = self._fit(state)
         if fit is None or fit.seeds < 2:
             return False
@@ -217,7 +217,7 @@ class CriticalBatch(Searcher):
         return self.observations.log((_known(state.lr), batch), 0)
 
     def _lowest(self, state: _State, below: float) -> int:
-        """The lowest batch worth a run: twice the largest one that is of no use in seed 0."""
+        """The lowest batch worth a run: twice the largest useless one of seed 0."""
         lr = _known(state.lr)
         useless = [
             batch
@@ -259,11 +259,11 @@ class CriticalBatch(Searcher):
     def _notes(self, fit: Crossover) -> tuple[str, ...]:
         notes = []
         if fit.seeds < 2:
-            notes.append("one seed gives no interval: it takes two at least")
+            notes.append("one seed gives no interval: at least two are needed")
         elif fit.half_width > self.tolerance:
             notes.append(
                 f"B* is known to +-{fit.half_width:.1f} octaves from {fit.seeds} seeds: "
-                "closer takes more of them"
+                "more seeds are needed for a narrower interval"
             )
         for name, slope in (("noise-dominated", fit.noise), ("first-step-dominated", fit.first)):
             if slope is None:
@@ -273,5 +273,5 @@ class CriticalBatch(Searcher):
 
 def _known(lr: float | None) -> float:
     if lr is None:
-        raise RuntimeError("the row is found before it is looked at")
+        raise RuntimeError("the row is not known yet")
     return lr

@@ -3,7 +3,7 @@
 `log a` is the mean of `log(m batch)` over the batches of one side, `log b` that of `log m` over the
 other's, and `log B* = log a - log b`. All of it is linear in `log m`, so that what is common to the
 runs of a seed drops out. Cells that scatter about their law more than the seeds explain widen the
-interval. So does what is left of GD on the noise-dominated side, where `m = m_gd + a lr/batch`:
+interval. So does the rest of GD on the noise-dominated side, where `m = m_gd + a lr/batch`:
 with only a bound on `m_gd`, `B*` may be lower than the laws say, and not higher.
 """
 
@@ -46,7 +46,7 @@ class Crossover:
 
     @property
     def missing_law(self) -> str:
-        """Which side has a slope nearer to another law than to its own; nothing if none has."""
+        """The side whose slope is closer to the other law; empty if there is none."""
         if self.noise is not None and abs(self.noise.value + 1) > REACH:
             law = f"below B* the alignment goes as batch^{self.noise.value:.2f}, not as 1/batch"
         elif self.first is not None and abs(self.first.value) > REACH:
@@ -59,7 +59,7 @@ class Crossover:
 
     @property
     def surely_misses_law(self) -> bool:
-        """Whether the whole interval of a slope is nearer to another law than to its own."""
+        """Whether the whole interval of a slope is closer to the other law."""
         return _beyond(self.noise, -1.0) or _beyond(self.first, 0.0)
 
 

@@ -1,4 +1,4 @@
-"""How much of what is learnt the first step brings: `m` after it over `m` at the end."""
+"""The first step's share: the alignment `m` after one step, divided by `m` at the end."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["first_step_share"]
 
 
 def first_step_share(runs: Iterable[Run]) -> Estimate | None:
-    """The mean over the fitted runs of one point, a seed each; None if none has it."""
+    """The mean over the fitted runs of one point, one run per seed; None if no run has it."""
     shares = []
     for run in runs:
         last = run.outcome.observables.get("alignment", np.nan)

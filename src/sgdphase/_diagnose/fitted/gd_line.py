@@ -1,10 +1,10 @@
 """The GD line at a batch below `B*` and one above: where `m` is `factor` times its GD value.
 
 At small `lr` the alignment does not depend on it: `m = m_gd`. Runs there cost most, as `batch/lr`,
-so the plateau is looked for once, at the smaller batch, going down in `lr` by factors of 4 until
-`log m` is about flat, and both batches are compared with it within seeds. Leaving the plateau,
-`m = m_gd + c lr` about, and the two lowest runs give `m_gd` without the rest of that rise. As the
-law is not exact, half of what is taken off counts as an error that all seeds share.
+so the plateau is searched once, at the smaller batch, by factors of 4 in `lr` down to where `log m`
+is about flat, and both batches are compared with it within seeds. Just above the plateau, about
+`m = m_gd + c lr`; so the two lowest runs give `m_gd` without the rest of that rise. The law is not
+exact: half of this correction counts as an error that all seeds share.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ STEPS = 10  # of that size at most, in each direction
 # Slope of log m over a step. m = m_gd + c lr is then within 9 % of m_gd at the lower end.
 FLAT = 0.15
 AWAY = 4  # from B*, of the batches at which the line is measured
-# Octaves of m between the line and the ends of a bracket, so that noise leaves it one: few at the
-# lower end, where runs cost most, and many at the upper.
+# Octaves of m between the line and the ends of a bracket, so that it still is one under noise: few
+# at the lower end, where runs cost most, and many at the upper end.
 BELOW, ABOVE = 0.25, 0.75
 
 
@@ -107,9 +107,11 @@ class GdLine(Searcher):
                 continue
             points.append(point)
             if not self._narrow(point):
-                notes.append(f"the GD line at batch {batch} is not known closely: more seeds do it")
+                notes.append(
+                    f"the GD line at batch {batch} is not known well: more seeds are needed"
+                )
         if not state.ended:
-            notes.append("the search for the GD line has not ended: it takes the runs it asks for")
+            notes.append("the search for the GD line has not ended: it needs the runs it asks for")
         return GdPoints(tuple(points), len(self.observations.runs), tuple(notes))
 
     def _search(self, state: _State) -> Search:
@@ -124,7 +126,7 @@ class GdLine(Searcher):
         done = 1
         while state.brackets and done < self.most_seeds:
             wanted = tuple(Trial(*cell, done) for cell in cells)
-            if done >= self.seeds and self.missing(wanted) and self._content(state):
+            if done >= self.seeds and self.missing(wanted) and self._precise(state):
                 break
             yield wanted
             done += 1
@@ -159,7 +161,7 @@ class GdLine(Searcher):
         if low is None:
             tried = [(trial.lr, batch) for trial in self.observations.runs if trial.batch == batch]
             reason = self._left_out(tried) or "all are above it"
-            state.notes.append(f"no run below the GD line was found at batch {batch}: {reason}")
+            state.notes.append(f"no run at batch {batch} is below the GD line: {reason}")
             return start
         rates = [low]
         while self._rise(state, (rates[-1], batch)) < line + ABOVE and len(rates) <= STEPS:
@@ -183,7 +185,7 @@ class GdLine(Searcher):
         lower = max(i for i in range(upper) if rises[i] <= self._low_enough)
         kept = rates[lower:]
         if batch == self.batches[0]:
-            kept += state.plateau or ()  # run in any case, and so far down that noise stays within
+            kept += state.plateau or ()  # run anyway, and low enough for any noise
         if rates[upper] == STEP * rates[upper - 1]:
             kept.append(rates[upper] / 2)
             yield (Trial(rates[upper] / 2, batch, 0),)
@@ -202,7 +204,7 @@ class GdLine(Searcher):
             if rise <= self._low_enough:
                 return x
             if math.isnan(rise):
-                # On the way down lower ones are no better: they cost more.
+                # Lower rates are no better on the way down, and cost more.
                 if x < start:
                     return None
                 step = STEP
@@ -229,7 +231,7 @@ class GdLine(Searcher):
         return list(dict.fromkeys([*plateau, *around]))
 
     def _plateau(self, state: _State, seed: int) -> tuple[float, float]:
-        """`log2 m_gd` of a seed from its two lowest runs, and what was taken off the lowest."""
+        """`log2 m_gd` of a seed from its two lowest runs, and the correction to the lowest."""
         assert state.plateau is not None
         low, high = (self.observations.log((lr, self.batches[0]), seed) for lr in state.plateau)
         ratio = min(2.0 ** (high - low), STEP / 2)  # noise must not turn m_gd negative
@@ -258,15 +260,15 @@ class GdLine(Searcher):
         place = float(crossing(x, seed_means(rise[known])[None], line)[0])
         if not x[0] < place < x[-1]:
             return None
-        found = interval(place, crossing(x, copies, line), self.level)
+        estimate = interval(place, crossing(x, copies, line), self.level)
         # Replicates that cross beyond the runs are put at their end: no bound is known there.
-        low = found.low if found.low > x[0] else math.nan
-        high = found.high if found.high < x[-1] else math.nan
+        low = estimate.low if estimate.low > x[0] else math.nan
+        high = estimate.high if estimate.high < x[-1] else math.nan
         return LinePoint(float(batch), 2.0**place, 2.0**low, 2.0**high)
 
     def _narrow(self, point: LinePoint) -> bool:
         return bool(point.high / point.low <= 4.0**self.tolerance)
 
-    def _content(self, state: _State) -> bool:
+    def _precise(self, state: _State) -> bool:
         points = [self._point(state, batch) for batch in state.brackets]
         return all(point is not None and self._narrow(point) for point in points)

@@ -1,4 +1,4 @@
-"""How `B*` grows with the data: a power law through a few sizes, and what it says of larger."""
+"""How `B*` grows with the data: a power law through a few sizes, extrapolated to larger ones."""
 
 from __future__ import annotations
 

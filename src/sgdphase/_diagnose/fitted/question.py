@@ -1,7 +1,7 @@
-"""The user's question: which learner asks what, at which size, in what order.
+"""The user's question: which learner runs at which size, in what order.
 
-First `B*` at the smaller sizes, each telling the next where to look; then, at the largest size that
-fits into the budget, the regime, `B*`, and last the GD line, whose trainings are the longest.
+First `B*` at the smaller sizes, each with the last one as its guess; then, at the largest size that
+fits the budget, the regime, `B*`, and last the GD line, whose trainings are the longest.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from sgdphase.stats import shown
 
 __all__ = ["Question"]
 
-# Over which the learning rate is divided where small batches are of no use.
+# The learning rate is divided by these in turn if small batches are of no use.
 _ROWS = (1, 16, 256)
-# Of each point, if there are not more to begin with.
+# Per point, if it does not start with more.
 _MOST_SEEDS = 12
 _REGIME, _LINE = "the regime of your training", "the GD line"
 
@@ -48,9 +48,10 @@ class _Measured:
 
 @dataclass
 class Question:
-    """The user's point, the sizes that there are (all are looked at if they are `fixed`), and
-    what comes up on the way: sizes that were measured at, notes by what they are about and its
-    size, the noise scales, and whether the budget cut it short.
+    """The user's point, the ladder of sizes (all are measured if it is `fixed`), and the state.
+
+    The state: the measured sizes, notes by topic and size, the noise scales, and whether the budget
+    `cut` it short.
     """
 
     runner: Runner
@@ -77,7 +78,7 @@ class Question:
 
     @property
     def _common(self) -> dict[str, Any]:
-        """What every learner is told of the trainings."""
+        """The arguments of every learner."""
         return {
             "smallest_batch": self.runner.user.smallest_batch,
             "seeds": self.seeds,
@@ -206,7 +207,7 @@ class Question:
         return local
 
     def _critical_batch(self, size: int, smaller: Sequence[Size]) -> Size:
-        """`B*` at a size; that of the size below tells where to look."""
+        """`B*` at a size; the search starts from that of the size below."""
         known = [s.critical_batch.value for s in smaller if s.critical_batch is not None]
         answer, done = self._critical(size, known[-1] if known else None)
         if answer.critical_batch is None:
@@ -231,7 +232,7 @@ class Question:
         """Its points, if any, under the size."""
         points, critical = size.train_size, size.critical_batch
         if critical is None:
-            self.notes[_LINE, points] = ("it takes B* there",)
+            self.notes[_LINE, points] = ("B* at this size is needed",)
             return {}
         learner = GdLine(self.row, critical.value, points, **self._common)
         done = self._learn(learner, points, _LINE)

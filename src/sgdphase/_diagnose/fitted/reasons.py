@@ -1,4 +1,4 @@
-"""Why runs have no alignment that could be used: each reason with the number of its runs."""
+"""Why runs have no usable alignment: each reason with its number of runs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _REASONS = ("diverged", "budget", "given up", "not positive", "failed")
 
 
 def unusable(outcome: Outcome) -> str:
-    """Why the alignment of a run has no logarithm; nothing if it has one.
+    """Why the alignment of a run has no logarithm; empty if it has one.
 
     >>> unusable(Outcome("fitted", 9, 1.0, {"alignment": -0.1}))
     'not positive'
@@ -29,9 +29,9 @@ def unusable(outcome: Outcome) -> str:
 
 
 def left_out(outcomes: Iterable[Outcome], waited: Sequence[float] = ()) -> str:
-    """What there is to say of the runs that cannot be used; nothing if all can.
+    """The reasons why runs cannot be used, as one line; empty if all can be used.
 
-    `waited` are the seconds after which those that were given up were.
+    `waited` are the seconds after which runs were given up.
 
     >>> left_out([Outcome("fitted", 9, 1.0, {"alignment": a}) for a in (0.2, -0.1)])
     '1 of 2 runs has an alignment that is not positive (-0.1)'
@@ -40,16 +40,16 @@ def left_out(outcomes: Iterable[Outcome], waited: Sequence[float] = ()) -> str:
     """
     every = list(outcomes)
     groups = {reason: [o for o in every if unusable(o) == reason] for reason in _REASONS}
-    said = []
+    texts = []
     for reason, group in groups.items():
         if group:
             one, count = len(group) == 1, f"{len(group)} of {len(every)} run"
             count += "" if len(every) == 1 else "s"
-            said.append(_said(reason, group, count, one, waited))
-    return "; ".join(said)
+            texts.append(_text(reason, group, count, one, waited))
+    return "; ".join(texts)
 
 
-def _said(
+def _text(
     reason: str, group: Sequence[Outcome], count: str, one: bool, waited: Sequence[float]
 ) -> str:
     match reason:
@@ -67,7 +67,7 @@ def _said(
 
 
 def _unfitted(group: Sequence[Outcome], count: str, one: bool) -> str:
-    """Of runs that took all the epochs they may."""
+    """Of runs that used up their epochs."""
     errors = [run.observables["train_error"] for run in group if "train_error" in run.observables]
     if not errors:
         return f"{count} {'was' if one else 'were'} cut off before every point was fitted"

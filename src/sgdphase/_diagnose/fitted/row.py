@@ -1,9 +1,9 @@
-"""A learning rate at which large batches are first-step-dominated: the row to find `B*` in.
+"""The row for `B*`: a learning rate at which large batches are first-step-dominated.
 
 At a batch above `B*`, `m` is fixed in the GD regime and grows as `lr` above the first-step line.
-The slope of `log m` over a factor 4 of `lr` tells them apart, within one seed. The search goes up
-from the learning rate it is given, and stays there if that is high enough. The share of the first
-step in `m`, which is `lr` over the first-step line in the GD regime, says how far to go at once.
+The slope of `log m` over a factor 4 of `lr`, within one seed, distinguishes them. The search goes
+up from the given learning rate, and stays there if it is high enough. In the GD regime the first
+step's share of `m` is `lr` over the first-step line: it says how far to go in one jump.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from sgdphase._records import Outcome
 __all__ = ["STEP", "Row", "row_search"]
 
 STEP = 4.0  # in lr, between the two runs of a slope
-DOWN = 256  # below the start, that is far enough to see whether a lower lr helps
-STEPS = 8  # a factor 2^16 at least, if nothing says how far to go
+DOWN = 256  # how far below the start a lower lr is tried
+STEPS = 8  # a factor of at least 2^16
 # A slope is measured down to lr/4. Where m is the larger of m_gd and b lr, 0.7 puts lr at 2.6 times
 # the first-step line; where it is their sum, at 5 times.
 CLEAR = 0.7
-# Half way from GD (0) to the first step (1): below it a slope is nearer to GD.
+# Half way from GD (0) to the first step (1).
 HALF = 0.5
 
 
 @dataclass(frozen=True)
 class Row:
-    """Where the search ended: `lr` of the row, None if there is none, for the reason given."""
+    """The result of the search: `lr` of the row, or None and why there is none."""
 
     lr: float | None
     why: str = ""
@@ -50,7 +50,7 @@ def row_search(
         yield (tried[-2], tried[-1])
         if math.isnan(observations.log((x, batch), 0)):
             unusable_from = min(unusable_from, x)
-            # Back to where it came from, by small steps; below the start if that is of no use.
+            # Back by small steps; below the start if the start itself is of no use.
             x = x / STEP
             if (x <= best[1] and best[0] > -math.inf) or x < lr / DOWN:
                 break
@@ -60,8 +60,8 @@ def row_search(
         if slope >= CLEAR:
             return Row(x)
         if math.isnan(slope):
-            slope = -math.inf  # the lower one is of no use; a higher one has this for a pair
-        passed = slope < best[0] and best[0] >= HALF  # beyond the steepest: a rate too high
+            slope = -math.inf  # the lower run is of no use; the next pair uses this one
+        passed = slope < best[0] and best[0] >= HALF  # beyond the steepest: the rate is too high
         best = max(best, (slope, x))
         higher = x * _factor(slope, observations.share((x, batch), 0))
         while higher > x and higher >= unusable_from:

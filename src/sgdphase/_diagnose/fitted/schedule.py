@@ -1,4 +1,4 @@
-"""How long the trainings of a question take, and so at which sizes the budget lets it be asked."""
+"""How long the trainings of a question take, and which train sizes fit the budget."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from sgdphase._sweep.progress import duration
 
 __all__ = ["Schedule"]
 
-# Of the budget, for what is planned: some trainings take longer than the first one.
+# Share of the budget that is planned: some trainings take longer than the first one.
 _PLANNED = 0.7
 
 
 @dataclass(frozen=True)
 class Schedule:
-    """For the user's point; the ladder of sizes is climbed as a whole if it is `fixed`."""
+    """Of the user's point; if the ladder of sizes is `fixed`, all of them are measured."""
 
     runner: Runner
     lr: float
@@ -36,9 +36,9 @@ class Schedule:
     fixed: bool
 
     def sizes(self) -> tuple[list[int], list[int]]:
-        """Those to measure at, and larger ones for when time is left.
+        """The sizes to measure at, and larger ones for when time is left.
 
-        Two trainings at the smallest size tell how long they take.
+        Two trainings at the smallest size measure how long they take.
         """
         runner, foot = self.runner, self.ladder[0]
         # One after the other: the first that a worker runs also loads the data.
@@ -52,7 +52,7 @@ class Schedule:
             runner.report(
                 f"one training at {foot} points took {duration(took)}; to measure at "
                 f"{', '.join(map(str, sizes))} points takes about {duration(total)}, "
-                "less what the store has"
+                "minus what the store has"
             )
         return sizes, [size for size in self.ladder if size > sizes[-1]]
 
@@ -76,7 +76,7 @@ class Schedule:
         """
         runner = self.runner
         if not runner.used_runs():
-            return "not one training ended within the budget: it takes a larger one"
+            return "no training ended within the budget: a larger one is needed"
         left, each, before = 0.0, 0.0, sizes[0]
         for size in sizes:
             took = [run.seconds for run in runner.runs.get(size, {}).values()]
@@ -87,14 +87,14 @@ class Schedule:
         rest = duration(left / runner.workers.parallel)
         text = f"the budget was spent; the rest takes about {rest}"
         if not runner.has_room:
-            return f"{text}, and a single training may take all of it: it takes a larger one"
+            return f"{text}, but a single training may take all of it: a larger budget is needed"
         return f"{text}, and the same command goes on from here" if runner.goes_on else text
 
     def _affordable(self, took: float | None) -> list[int]:
         runner = self.runner
         available = _PLANNED * max(runner.left, 0.0) * runner.workers.parallel
         sizes = chosen(self.ladder, self.batch, took or runner.left, available)
-        # What the store has costs nothing: where the regime was asked before, it is again.
+        # Runs in the store cost nothing: a size whose regime was measured before is used again.
         have = [n for n, size in enumerate(self.ladder) if self._was_asked(size)]
         if have and self.ladder[have[-1]] > sizes[-1]:
             return list(self.ladder[max(have[-1] - 3, 0) : have[-1] + 1])
@@ -118,7 +118,7 @@ class Schedule:
 
 @dataclass
 class _Once(Searcher):
-    """Wants one run."""
+    """Asks for one run."""
 
     trial: Trial
 

@@ -1,4 +1,4 @@
-"""At which train sizes to measure: those that tell how `B*` grows and that fit the time."""
+"""The train sizes to measure at: enough to see how `B*` grows, and within the budget."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Sequence
 
 from sgdphase.errors import InputError
 
-# Of each size to the next, and how many there are at most.
+# The ratio of neighbouring sizes, and the largest number of sizes.
 _RATIO, _MOST = 4, 3
 _SMALLEST = 64
 # A training's seconds grow somewhat faster than its points: as on images at 512 to 4096.
 _GROWTH = 1.3
-# Seconds that a training takes with all that is around it, however small it is.
+# The least seconds per training, with its overhead.
 _LEAST = 0.2
 # Trainings at the largest size (regime, B*, GD line; the last take longer than others) and at each
 # smaller one (B*), about.
@@ -32,10 +32,9 @@ def ladder(full: int) -> list[int]:
 
 
 def chosen(sizes: Sequence[int], batch: int, seconds: float, available: float) -> list[int]:
-    """The largest ones of a ladder that fit, if one training at its foot takes `seconds`.
+    """The largest sizes of a ladder that fit, if one training at the smallest takes `seconds`.
 
-    The batch asked about must fit twice into the largest, whatever it costs: its slopes are taken
-    there.
+    The largest is at least twice the user's batch, whatever it costs: slopes are measured there.
     """
     fitting = [n for n in range(len(sizes)) if _total(sizes[: n + 1], seconds) <= available]
     holding = [n for n, size in enumerate(sizes) if size >= 2 * batch]
@@ -74,7 +73,7 @@ def given(sizes: Sequence[int], batch: int, full: int | None) -> list[int]:
     if not wanted or wanted[0] < 2:
         raise InputError(f"train sizes = {list(sizes)}: must be integers of at least 2")
     if full is not None and wanted[-1] > full:
-        raise InputError(f"train size = {wanted[-1]}: must be at most {full}, the points there are")
+        raise InputError(f"train size = {wanted[-1]}: must be at most {full}, the number of points")
     if batch > wanted[-1]:
         raise InputError(f"batch = {batch}: must be at most the largest train size {wanted[-1]}")
     return wanted

@@ -1,4 +1,4 @@
-"""The regime at one learning rate and batch, from runs at it and times and over two of it.
+"""The regime at one learning rate and batch, from runs there and at half and twice of each.
 
 The slopes of `log m` in `log lr` and `log batch` are taken within each seed, so that what
 multiplies all runs of a seed drops out, between the two sides, or between one side and the middle
@@ -238,12 +238,12 @@ class LocalSlopes(Searcher):
         reason = left_out(self.observations.outcomes((self.middle, *self.rates, *self.batches)))
         if reason:
             enough = int(np.isfinite(slopes).all(axis=0).sum())
-            return f"seeds with both slopes: {enough}, and it takes two: {reason}"
+            return f"seeds with both slopes: {enough}, two are needed: {reason}"
         if set(self.batches) == {self.middle}:
-            return f"no slope in batch: {self.batch} is the only one there is"
+            return f"no slope in batch: {self.batch} is the only batch there is"
         if seeds[0] != seeds[1]:
-            return "runs beside it are missing"
-        return f"{seeds.max()} seeds: it takes two to tell a slope from noise"
+            return "runs next to it are missing"
+        return f"{seeds.max()} seeds: two are needed to separate a slope from noise"
 
     def _side_notes(self, sides: dict[str, set[str]]) -> tuple[str, ...]:
         notes = []
@@ -260,12 +260,12 @@ class LocalSlopes(Searcher):
         if not verdict.decided:
             return (
                 f"{seeds} seeds leave open whether it is {first}, {second} or between them: "
-                "it would take more seeds"
+                "more seeds are needed"
             )
         if verdict.third < -THIRD:
-            return "its slopes are none that regimes or crossovers have"
+            return "no regime and no crossover has such slopes"
         if verdict.third > THIRD:
-            return "its slopes lie in the midst of all three regimes"
+            return "its slopes lie between all three regimes"
         return f"it is a crossover, and {seeds} seeds leave open between which regimes"
 
 

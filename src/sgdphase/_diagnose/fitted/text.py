@@ -1,4 +1,4 @@
-"""The answer as text: which training it speaks of, then numbers."""
+"""The answer as text: which training it is about, then numbers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MEANS: dict[Regime, str] = {
     "first-step-dominated": "what is learnt depends on lr, not on the batch",
     "GD": "what is learnt depends neither on lr nor on the batch",
 }
-# Slopes between those of two regimes are those of a crossover, or of a law less steep.
+# Slopes between two regimes mean a crossover, or a less steep law.
 _BETWEEN: dict[frozenset[Regime], str] = {
     frozenset({"noise-dominated", "GD"}): (
         "what is learnt depends on lr/batch, but less than in proportion"
@@ -53,7 +53,7 @@ def _training(d: FittedDiagnosis) -> str:
     points = f"{d.measured_at}{part} points"
     if "loss" not in d.settings:
         return (
-            f"Trained by train() of {d.settings.get('code', 'the user')}, which is to end when "
+            f"Trained by train() of {d.settings.get('code', 'the user')}, which should end when "
             f"every point is fitted, not after a number of epochs: {points}"
         )
     loss, margin = d.settings["loss"], _power(d.settings["margin"])
@@ -77,15 +77,15 @@ def _regime(d: FittedDiagnosis) -> Iterator[str]:
     sure = "" if d.confidence is None else f" (confidence {d.confidence:.2f})"
     if d.regime in _MEANS:
         border = _is_near_border(d)
-        said = f"{d.regime}{', near its border' if border else ''}{sure}"
+        name = f"{d.regime}{', near its border' if border else ''}{sure}"
         means = f"mostly, {_MEANS[d.regime]}" if border else _MEANS[d.regime]
     elif d.between is not None:
-        said = f"between {d.between[0]} and {d.between[1]}"
+        name = f"between {d.between[0]} and {d.between[1]}"
         means = _BETWEEN[frozenset(d.between)]
     else:
-        said, means = "cannot tell", d.reason
+        name, means = "cannot tell", d.reason
     part = "" if d.measured_at == d.train_size else f" of {d.train_size}"
-    yield f"Regime: {said}, at lr {d.lr:g}, batch {d.batch}, {d.measured_at}{part} points"
+    yield f"Regime: {name}, at lr {d.lr:g}, batch {d.batch}, {d.measured_at}{part} points"
     if means:
         yield f"  {means}"
     slopes = [f"{shown(s)} in {name}" for name, s in d.slopes.items() if s is not None]
@@ -98,7 +98,7 @@ def _regime(d: FittedDiagnosis) -> Iterator[str]:
 
 
 def _is_near_border(d: FittedDiagnosis) -> bool:
-    """Slopes more than half way from the regime's own to where it ends."""
+    """Whether the slopes are more than half way from the regime's target to its border."""
     slopes = [
         0.0 if slope is None else slope.value for slope in (d.slopes["lr"], d.slopes["batch"])
     ]
@@ -110,7 +110,7 @@ def _by_doubling(d: FittedDiagnosis) -> Iterator[str]:
     lr, batch = d.slopes.get("lr"), d.slopes.get("batch")
     if lr is None or batch is None:
         return
-    # Adding 0 makes 0 of -0.
+    # Adding 0.0 turns -0.0 into 0.0.
     at_lr = round(2.0**batch.value - 1, 2) + 0.0
     at_temperature = round(2.0 ** (lr.value + batch.value) - 1, 2) + 0.0
     yield (
@@ -167,7 +167,7 @@ def _also_measured(d: FittedDiagnosis) -> Iterator[str]:
     yield "Also measured"
     if share is not None:
         bound = d.first_step_bound
-        bounds = "it may be none, and bounds nothing"
+        bounds = "it may be zero, and gives no bound"
         if bound is not None:
             bounds = f"by it alone B* is at most about {shown(bound)}"
         yield f"  first step's share of the final alignment: {shown(share)}; {bounds}"
@@ -181,7 +181,7 @@ def _limit(limit: Limit) -> str:
         case "any":
             return "any, up to the whole set"
         case "none":
-            return "the present one; every raise changes what is learnt"
+            return "the present one; any larger batch changes what is learnt"
         case "up to" if limit.batch is not None:
             return shown(limit.batch)
         case _:

@@ -1,0 +1,179 @@
+"""What the pages show is true: examples run, commands parse, links resolve.
+
+A python block is run, all blocks of a page one after the other in an empty folder. A block below
+`<!-- not run: reason -->` is only compiled.
+"""
+
+from __future__ import annotations
+
+import doctest
+import re
+import shlex
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlparse
+
+import pytest
+from typer.main import get_command
+
+from sgdphase.cli import build
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+EXAMPLES = sorted((ROOT / "examples").rglob("*.py"))
+NOT_RUN = "<!-- not run"
+
+_FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
+_HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
+
+
+def name_of(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def prose(page: Path) -> str:
+    """Without blocks and spans of code, where brackets mean something else."""
+    text = re.sub(r"^    .*$", "", _FENCE.sub("", page.read_text()), flags=re.MULTILINE)
+    return re.sub(r"`[^`\n]+`", "code", text)
+
+
+def anchors(page: Path) -> set[str]:
+    """The names that GitHub gives to headings."""
+    headings = _HEADING.findall(_FENCE.sub("", page.read_text()))
+    plain = (re.sub(r"\[([^\]]*)\]\([^)]*\)|[`*]", r"\1", heading) for heading in headings)
+    return {re.sub(r"[^\w\- ]", "", text.lower()).replace(" ", "-") for text in plain}
+
+
+# Examples
+
+
+def python_blocks(page: Path) -> Iterator[tuple[str, bool]]:
+    """The blocks without prompts, each with whether it is to be run."""
+    text = page.read_text()
+    for match in _FENCE.finditer(text):
+        if match[1] == "python" and ">>>" not in match[2]:
+            before = text[: match.start()].rstrip().rpartition("\n")[2]
+            # Lines stay where they are in the page, for tracebacks.
+            yield "\n" * text[: match.start()].count("\n") + match[2], NOT_RUN not in before
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if ">>>" in page.read_text()], ids=name_of)
+def test_examples_print_what_the_page_shows(page: Path):
+    result = doctest.testfile(str(page), module_relative=False)
+    assert result.attempted > 0 and result.failed == 0
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if list(python_blocks(page))], ids=name_of)
+def test_python_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    names = {"__name__": "__main__"}
+    for block, is_run in python_blocks(page):
+        code = compile(block, name_of(page), "exec")
+        if is_run:
+            exec(code, names)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_python_is_in_fences_where_it_is_tested(page: Path):
+    assert not re.search(r"^    (import|from) \w+", _FENCE.sub("", page.read_text()), re.MULTILINE)
+
+
+# Commands
+
+
+def commands(path: Path) -> list[str]:
+    """Lines that call sgdphase, alone on a line; `\\` at the end of a line goes on."""
+    text = path.read_text().replace("\\\n", " ")
+    return re.findall(r"^\s*(?:\$\(BIN\)/)?(sgdphase .*)$", text, re.MULTILINE)
+
+
+COMMANDS = [
+    pytest.param(command, id=f"{name_of(path)}: {command[:60]}")
+    for path in [*PAGES, *EXAMPLES, ROOT / "Makefile"]
+    for command in commands(path)
+]
+
+
+@cache
+def application() -> Any:
+    return get_command(build())
+
+
+def check_command(line: str) -> None:
+    """Raise if the line names a command or an option that there is not, or lacks one."""
+    _, *words = shlex.split(line, comments=True)
+    command = application()
+    context = command.make_context("sgdphase", [], resilient_parsing=True)
+    while hasattr(command, "get_command") and words and not words[0].startswith("-"):
+        name, words = words[0], words[1:]
+        inner = command.get_command(context, name)
+        assert inner is not None, f"{line}: there is no command {name}"
+        command = inner
+        context = command.make_context(name, [], parent=context, resilient_parsing=True)
+    given, _, _ = command.make_parser(context).parse_args(args=words)
+    missing = {param.name for param in command.params if param.required} - {
+        name for name, value in given.items() if value is not None
+    }
+    assert not missing, f"{line}: lacks {missing}"
+
+
+def test_there_are_commands_to_check():
+    assert len(COMMANDS) > 40
+
+
+@pytest.mark.parametrize("line", COMMANDS)
+def test_commands_and_their_options_exist(line: str):
+    check_command(line)
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["sgdphase sweeep perceptron", "sgdphase sweep fc --learning-rate 1", "sgdphase diagnose f.py"],
+)
+def test_the_check_of_commands_notices(line: str):
+    with pytest.raises(Exception, match=r"sweeep|learning-rate|lacks"):
+        check_command(line)
+
+
+# Links
+
+
+def broken(page: Path, target: str) -> str:
+    """Why a link does not resolve; empty if it does. External ones are read, not followed."""
+    url = urlparse(target)
+    if url.scheme:
+        known = url.scheme in ("http", "https") and "." in url.netloc
+        return "" if known else "not an address"
+    path, _, anchor = target.partition("#")
+    file = (page.parent / path).resolve() if path else page
+    if not file.exists():
+        return "no such file"
+    if anchor and (file.suffix != ".md" or anchor not in anchors(file)):
+        return "no such heading"
+    return ""
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_links_resolve(page: Path):
+    faults = [
+        f"{target}: {why}" for target in _LINK.findall(prose(page)) if (why := broken(page, target))
+    ]
+    assert not faults, "\n".join(faults)
+
+
+def test_the_check_of_links_notices():
+    page = ROOT / "README.md"
+    assert broken(page, "docs/store.md#checkpoints") == ""
+    assert broken(page, "docs/stores.md") == "no such file"
+    assert broken(page, "docs/store.md#check-points") == "no such heading"
+    assert broken(page, "http:/example") == "not an address"
+
+
+def test_every_page_and_room_is_listed_in_the_readme():
+    readme = (ROOT / "README.md").read_text()
+    rooms = {p.parent.name for p in (ROOT / "src/sgdphase").glob("*/__init__.py")}
+    assert [p for p in PAGES if p.parent == ROOT / "docs" and f"({name_of(p)})" not in readme] == []
+    assert [room for room in sorted(rooms) if f"`src/sgdphase/{room}/`" not in readme] == []
