@@ -14,7 +14,7 @@ VARIABLE = "SGDPHASE_DEVICE"
 
 
 def device_of() -> torch.device:
-    """The device, once it was seen to work."""
+    """The device; raises `InputError` if torch cannot compute there."""
     name = os.environ.get(VARIABLE, "cpu")
     try:
         device = torch.device(name)
@@ -26,6 +26,6 @@ def device_of() -> torch.device:
 
 
 def use_device(name: str) -> None:
-    """Compute there, in this process and in workers that it starts."""
+    """Compute on the device `name`, in this process and in workers that it starts."""
     os.environ[VARIABLE] = name
     device_of()

@@ -1,4 +1,4 @@
-"""Losses of the margin `z` of a point, in units of the margin `kappa` that is asked for.
+"""Losses of the margin `z` of a point, in units of the margin `kappa` that a training must reach.
 
 With one output `z = y F`; with several, `F` of the true class minus the largest of the others. All
 are written as `kappa l(z / kappa)`, where `l` has slope -1 far below the margin, but for those that

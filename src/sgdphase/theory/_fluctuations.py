@@ -109,8 +109,8 @@ def fluctuations(
 ) -> Fluctuations:
     """Covariance of the weights about the online solution, to leading order in 1/d.
 
-    While every point is unfitted it is ``var_w1 = (T/d) Var|x1| phi``, ``var_w_perp = (T/d) phi/2``,
-    ``cov = 0`` with ``phi = (1 - e^(-2 Lambda t))/(2 Lambda)``, or ``t`` without decay.
+    While every point is unfitted, ``var_w1 = (T/d) Var|x1| phi``, ``var_w_perp = (T/d) phi/2`` and
+    ``cov = 0``, with ``phi = (1 - e^(-2 Lambda t))/(2 Lambda)``, or ``t`` without decay.
 
     Parameters
     ----------
@@ -122,8 +122,8 @@ def fluctuations(
     Examples
     --------
     >>> early = fluctuations(1e-4, chi=1.0, dim=100, margin=1.0, temperature=2.0)
-    >>> float(early.var_w_perp)  # (T/d) t/2
-    1.0000000000000002e-06
+    >>> round(float(early.var_w_perp), 9)  # (T/d) t/2
+    1e-06
     """
     check_positive(temperature=temperature)
     setting = Setting(chi, dim, margin, temperature, weight_decay)
