@@ -26,6 +26,18 @@ def device_of() -> torch.device:
 
 
 def use_device(name: str) -> None:
-    """Compute on the device `name`, in this process and in workers that it starts."""
+    """Compute on a device, in this process and in workers that it starts.
+
+    Parameters
+    ----------
+    name : str
+        As torch names devices: "cpu", "cuda", "cuda:1", "mps".
+
+    Examples
+    --------
+    >>> use_device("cpu")
+    >>> device_of()
+    device(type='cpu')
+    """
     os.environ[VARIABLE] = name
     device_of()
