@@ -17,10 +17,19 @@ _ASK_SECONDS = 2.0
 
 
 class DaskWorkers(Workers):
-    """The workers behind the scheduler at `address`, such as `tcp://10.0.0.1:8786`.
+    """The workers of a Dask cluster, as the `workers` of a sweep.
 
     Dask itself gives the pack of a worker that died to another one, up to its setting
     `distributed.scheduler.allowed-failures`; then it reports the pack as killed.
+
+    Parameters
+    ----------
+    address : str
+        Of the scheduler.
+
+    Examples
+    --------
+    >>> sweep(plan, "runs.sqlite", workers=DaskWorkers("tcp://10.0.0.1:8786"))  # doctest: +SKIP
     """
 
     here = False
@@ -48,7 +57,7 @@ class DaskWorkers(Workers):
 
     @property
     def slots(self) -> int:
-        """Two a thread, so that a worker has the next pack while the last one travels back."""
+        """Two per thread, so that a worker has the next pack while the last one travels back."""
         return 2 * self.parallel
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:

@@ -1,4 +1,4 @@
-"""A run: a training that was carried out, and what came of it."""
+"""A run: a training that was carried out, and its outcome."""
 
 from __future__ import annotations
 
@@ -24,9 +24,23 @@ _PACK_SECONDS = 2.0
 
 @dataclass(frozen=True)
 class Run:
-    """A training and its outcome, the seconds it took, and the traceback if it failed.
+    """A training that was carried out.
 
-    The seconds of a training that was resumed are those since then.
+    Attributes
+    ----------
+    training : Training
+    outcome : Outcome
+    seconds : float
+        Duration; of a training that was resumed, since then.
+    traceback : str, default ""
+        Of a failed training.
+
+    Examples
+    --------
+    >>> from sgdphase import TeacherTask
+    >>> training = Training(TeacherTask(dim=8), train_size=32, lr=1.0, batch=1)
+    >>> Run(training, Outcome("failed", 0, 0.0, {}), seconds=0.5).outcome.status
+    'failed'
     """
 
     training: Training

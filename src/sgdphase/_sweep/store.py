@@ -36,10 +36,25 @@ class Stored:
 
 
 class Store:
-    """The runs in one SQLite file; the file is made by the first sweep that writes to it.
+    """The runs in one SQLite file; the first sweep that writes to it makes the file.
 
-    A file that is not a store, is damaged, or comes from a newer version raises `InputError` here
-    and is left as it is.
+    A file that is not a store, is damaged, or comes from a newer version raises `InputError` and
+    is not changed.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file; it need not exist.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from sgdphase import grid, sweep
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     store = Store(f"{folder}/runs.sqlite")
+    ...     summary = sweep(grid(dim=8, train_size=32, lr=1.0, batch=[1, 2]), store, workers=0)
+    ...     sorted(store.table()["batch"].tolist())
+    [1, 2]
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -50,7 +65,7 @@ class Store:
         return f"Store({str(self.path)!r})"
 
     def standing(self) -> dict[str, Stored]:
-        """The key of every training that is in, and how it stands; nothing if there is no file."""
+        """Key and status of every stored training; empty if there is no file."""
         if storefile.is_empty(self.path):
             return {}
         with storefile.reading(self.path) as connection:
@@ -58,7 +73,10 @@ class Store:
             return {row[0]: Stored(row[4], row[0] in drawn) for row in self._rows(connection, None)}
 
     def runs(self, model: str | None = None, *, trajectories: bool = False) -> list[Run]:
-        """Every run made by the present version of its model's engine, sorted by key."""
+        """The runs of `model` (default all), sorted by key, with their `trajectories` or without.
+
+        Runs that another version of the model's engine made are not among them.
+        """
         with self._existing() as connection:
             blobs: dict[str, Row] = {}
             if trajectories:
@@ -68,11 +86,11 @@ class Store:
             return [self._run(row, blobs.get(row[0])) for row in rows]
 
     def table(self, model: str | None = None) -> Table:
-        """The runs as columns: parameters, status, steps, time and observables by name."""
+        """The runs of `model` (default all) as columns: parameters, status, observables by name."""
         return table_of(self.runs(model))
 
     def outdated(self) -> int:
-        """How many runs were made by another version of their engine; no reading shows them."""
+        """Number of runs that another version of their engine made; they are never read."""
         with self._existing() as connection:
             return sum(not _is_current(row) for row in self._rows(connection, None))
 

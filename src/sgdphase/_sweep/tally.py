@@ -1,4 +1,4 @@
-"""How far a sweep is: counts by status, and an honest time left."""
+"""How far a sweep is: counts by status, and the time left."""
 
 from __future__ import annotations
 
@@ -13,7 +13,17 @@ from sgdphase._sweep.run import Run
 
 @dataclass(frozen=True)
 class Summary:
-    """A sweep in numbers: trainings in the plan, already done, run now, and now by status."""
+    """Counts of a sweep, returned by `sweep`.
+
+    Attributes
+    ----------
+    planned, done_before, ran : int
+        Trainings in the plan, in the store before, and run now.
+    statuses : dict of str to int
+        How the trainings run now ended.
+    seconds : float
+        Duration of the sweep.
+    """
 
     planned: int
     done_before: int
@@ -23,9 +33,11 @@ class Summary:
 
     @property
     def left(self) -> int:
+        """Trainings of the plan that were not run."""
         return self.planned - self.done_before - self.ran
 
     def as_dict(self) -> dict[str, object]:
+        """Plain values for JSON."""
         return {
             "planned": self.planned,
             "done_before": self.done_before,
@@ -83,7 +95,7 @@ class Tally:
         return max(at_update - (monotonic() - self._updated), 0.0)
 
     def rate(self) -> float:
-        """Trainings a second."""
+        """Trainings per second."""
         return self.ran / max(monotonic() - self.started, 1e-9)
 
     def summary(self) -> Summary:

@@ -40,7 +40,7 @@ class Trainer:
 
 
 def trainer_of(model: str) -> Trainer:
-    """The trainer of a model in the table, or of `module:function` for one of the user's own.
+    """The trainer of a model in the table, or of a user's `module:function`.
 
     >>> trainer_of("vgg")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
@@ -70,11 +70,19 @@ def _resumes(train: Callable[..., Outcome]) -> bool:
 
 
 def train(training: Training, *, trajectory: bool = False) -> Outcome:
-    """Run a training of any model.
+    """Run one training of any model, in this process and without a store.
 
+    Parameters
+    ----------
+    training : Training
+    trajectory : bool, default False
+        Whether the outcome holds observables in time.
+
+    Examples
+    --------
     >>> from sgdphase.problems import TeacherTask
     >>> outcome = train(Training(TeacherTask(dim=16), train_size=64, lr=1.0, batch=4, seed=1))
-    >>> outcome.status, outcome.unfitted, outcome.w1 > outcome.w_perp
+    >>> outcome.status, outcome["unfitted"], outcome["w1"] > outcome["w_perp"]
     ('fitted', 0.0, True)
     """
     return trainer_of(training.model).train(training, trajectory=trajectory)

@@ -79,8 +79,8 @@ def draw_figure(diagram: PhaseDiagram) -> Figure:
     >>> runs = dict(lr=[1.0, 2.0], batch=[1, 1], seed=[0, 0], status=["fitted"] * 2,
     ...             alignment=[1.0, 2.0])
     >>> diagram = phase_diagram(plane_from_table(runs))
-    >>> [axes.get_ylabel() for axes in draw_figure(diagram).axes]
-    ['learning rate $\\eta$', 'alignment $\\langle y f\\rangle$']
+    >>> len(draw_figure(diagram).axes)  # one panel and its colour bar
+    2
     """
     errors = diagram.grid("test_error")
     fields = ["value"] + (["test_error"] if np.isfinite(errors).any() else [])

@@ -15,7 +15,7 @@ __all__ = ["FittedDiagnosis", "Limit", "Scaling", "Size"]
 
 @dataclass(frozen=True)
 class Size:
-    """What was found at one train size: `B*`, if it was, and what it rests on."""
+    """The result at one train size: `B*` or None, the number of trainings behind it, notes."""
 
     train_size: int
     critical_batch: Estimate | None
@@ -54,10 +54,10 @@ class Scaling:
 
 @dataclass(frozen=True)
 class Limit:
-    """The largest batch that learns the same as the present one, along one way of raising it.
+    """The largest batch that learns the same as the present one, at constant lr/batch or lr.
 
     `up to`: as far as `batch`. `any`: up to the whole set, whose size is `batch`. `none`: every
-    raise changes what is learnt, and `batch` is the present one. `unknown`: it is not known.
+    raise changes what is learnt, and `batch` is the present one. `unknown`: not known.
     """
 
     kind: Literal["up to", "any", "none", "unknown"]
@@ -70,14 +70,45 @@ class Limit:
 
 @dataclass(frozen=True)
 class FittedDiagnosis:
-    """The answer for trainings until every point is fitted, as in the paper.
+    """The answer for trainings until every point is fitted, returned by `diagnose_until_fitted`.
 
-    `train_size` is the size that was asked about. `measured_at` is the one that the `regime`, the
-    slopes, the GD line and the first step's share were measured at; it is smaller where trainings
-    at the full size did not fit into the budget. A point in a crossover is `unclear`, and `between`
-    two regimes; one that is neither has a `reason`. `expected` is the regime at `train_size`, and
-    the two limits belong to it. `critical_batch` belongs to the largest of the `sizes` that has
-    one. `unknown` lists what is not known, and why; `runs` is every run behind it.
+    Attributes
+    ----------
+    lr, batch, train_size : float, int, int
+        The user's training.
+    measured_at : int
+        Train size at which `regime`, `slopes`, `gd_line` and `first_step_share` were measured:
+        smaller than `train_size` if trainings of that size did not fit into the budget.
+    regime, confidence : str and float or None
+        One of `REGIMES`, and the share of bootstrap replicates that agree.
+    between : (str, str) or None
+        Two regimes, if the training is `unclear` since it lies in their crossover.
+    reason : str
+        Why the regime is `unclear` otherwise.
+    expected : str
+        Regime at `train_size`.
+    slopes : mapping of str to Estimate or None
+        Of the logarithm of the alignment in log lr and log batch.
+    sizes : tuple of Size
+        `B*` at each train size.
+    gd_line : tuple of LinePoint
+        Learning rates below which SGD is gradient descent.
+    constant_temperature, constant_lr : Limit
+        Largest batch that learns the same at `train_size`, at constant lr/batch and constant lr.
+    scaling : Scaling or None
+        Growth of `B*` with the train size.
+    first_step_share : Estimate or None
+        Share of the first step in the final alignment.
+    noise_scale : mapping of str to float
+        Gradient noise scales, for comparison.
+    warnings, unknown : tuple of str
+        What to be careful about; what is unknown, and why.
+    trainings, seconds : int, float
+        Number of trainings, and duration.
+    settings : mapping
+        The other parameters of the training, by name.
+    runs : tuple of Run
+        All runs behind the answer.
     """
 
     lr: float
@@ -106,12 +137,12 @@ class FittedDiagnosis:
 
     @property
     def critical_batch(self) -> Size | None:
-        """The largest size that has a `B*`."""
+        """The result at the largest train size that has a `B*`."""
         known = [size for size in self.sizes if size.critical_batch is not None]
         return max(known, key=lambda size: size.train_size, default=None)
 
     def gd_line_at(self, batch: float) -> float | None:
-        """`lr_c` at a batch: it rises as `T_c batch` below `B*`, to its level at large batch.
+        """`lr_c` at `batch`: it rises as `T_c batch` below `B*`, and is constant above.
 
         None on a side of `B*` on which it was not measured.
         """
