@@ -154,7 +154,7 @@ class Comparison:
         return {seed: run.metrics[name] for seed, run in by_seed if name in run.metrics}
 
     def estimate(self, setting: Setting, name: str) -> Estimate | None:
-        """The mean of a metric, with an interval; None where there is none."""
+        """The mean of a metric, with an interval; None without values."""
         y = np.array(list(self.values(setting, name).values()))
         if not y.size:
             return None

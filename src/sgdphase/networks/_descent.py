@@ -224,12 +224,12 @@ def _jump_to(fitting: Fitting, training: Training, steps: int, active: Tensor) -
 
 
 def _plain_step(fitting: Fitting, training: Training, loss: Loss, state: State) -> _Jump | None:
-    """A step that moves the weights whatever the batch: momentum, decay, a loss never 0."""
+    """A step that moves the weights for any batch: momentum, decay, a loss that is never 0."""
     points = torch.from_numpy(ahead(training, state.step)[0])
     z = fitting.margins_with_gradient(points)
     unfitted = bool(_below(z.detach(), loss.goal * training.margin).any())
     state.quiet = 0 if unfitted else state.quiet + 1
-    # As many fitted points in a row as there are: it is worth looking at all of them.
+    # As many fitted points in a row as the training set has: check all of them.
     if _ends_when_fitted(training) and state.quiet * training.batch >= training.train_size:
         state.quiet = 0
         if _is_fitted(fitting, training, loss):
@@ -304,7 +304,7 @@ def _apply(
         else:
             torch._foreach_add_(state.carry, gradient, alpha=-training.lr)
         # Near gradient descent a step is smaller than the last digit of a weight, and would be
-        # lost for ever: what a weight does not take up is carried over (compensated summation).
+        # lost: the rounding error is carried over to the next step (compensated summation).
         taken = [weight.clone() for weight in weights]
         torch._foreach_add_(weights, state.carry)
         torch._foreach_sub_(taken, weights)
@@ -323,10 +323,10 @@ def _below(z: Tensor, short: float) -> Tensor:
 
 
 def _ends_when_fitted(training: Training) -> bool:
-    """Decay moves the weights for ever, and what is fitted now need not stay so.
+    """Whether a training ends when all points are fitted: with decay they need not stay so.
 
-    The paper's networks are followed to where decay and data balance; a user's training is over
-    when its data are fitted, as it is without decay.
+    The paper's networks are trained until decay and data balance; a user's training ends when its
+    data are fitted, as without decay.
     """
     return training.weight_decay == 0 or training.model == "own"
 

@@ -56,7 +56,7 @@ LOSSES = {
 def margins(F: Tensor, y: Tensor, softness: float = 0.0) -> Tensor:
     """`z` of each point: labels are +-1 for one output, numbers of classes for several.
 
-    With a `softness` the soft maximum, at that scale, stands for the largest of the others.
+    With a `softness` the soft maximum, at that scale, replaces the largest of the others.
 
     >>> F, y = torch.tensor([[1.0, 3.0, 0.0], [2.0, 5.0, 4.0]]), torch.tensor([1, 0])
     >>> margins(F, y).tolist()

@@ -255,7 +255,7 @@ class _Watch:
         self.saved_at = monotonic()
 
     def resumed(self) -> State:
-        """The state that was saved, with the weights put back; the start if there is none."""
+        """The saved state, with its weights restored; the start if nothing was saved."""
         saved = checkpoints.load(self.path)
         if saved is None:
             return State()

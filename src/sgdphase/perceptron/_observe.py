@@ -21,7 +21,7 @@ FINAL = (
     "crossover_time",
 )
 
-# Points looked at together: their outputs for all weight vectors stay in the cache.
+# Points computed together: their outputs for all weight vectors fit into the cache.
 _CHUNK = 1024
 
 

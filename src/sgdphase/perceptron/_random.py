@@ -51,7 +51,7 @@ def normal_pair(state):
 def draw_distinct(state, items, n, k):
     """Bring `k` distinct random ones of `items[:n]` to its front.
 
-    A partial Fisher-Yates shuffle: whatever the order was before, the first `k` are uniform.
+    A partial Fisher-Yates shuffle: the first `k` are uniform for any order before.
     """
     for i in range(k):
         j = i + below(state, n - i)

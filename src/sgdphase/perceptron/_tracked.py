@@ -126,7 +126,7 @@ def tracked(
         if moved + path >= radius:
             _catch_up(w, rate, rows, pending)
             moved, path = displacement(w, w_ref), 0.0
-            # Close to the edge every step would have to be looked at.
+            # Close to the edge every step would have to be checked.
             if not moved < 0.97 * radius:
                 break
     _catch_up(w, rate, rows, pending)

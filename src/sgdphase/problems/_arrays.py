@@ -77,7 +77,7 @@ class Arrays(Split):
 
 @dataclass(frozen=True, eq=False)
 class _Points:
-    """All points as they are in the file; `take` converts no more than is asked for."""
+    """All points as they are in the file; `take` converts the chosen ones only."""
 
     x: NDArray[np.float64]
     y: NDArray[np.bool_]

@@ -146,7 +146,7 @@ class _Bar:
 
     @total.setter
     def total(self, total: int) -> None:
-        # pooch says 0 where the server does not say.
+        # pooch gives 0 if the server does not give a length.
         self._progress.update(self._task, total=total or None)
 
     def update(self, more: int) -> None:

@@ -85,7 +85,7 @@ _VEHICLES = (0, 1, 8, 9)
 
 @dataclass(frozen=True, eq=False)
 class _Images:
-    """All images of a problem as bytes; `take` converts no more than is asked for."""
+    """All images of a problem as bytes; `take` converts the chosen ones only."""
 
     pixels: Bytes
     y: NDArray[np.float32]

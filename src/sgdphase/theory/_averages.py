@@ -34,7 +34,7 @@ LEGENDRE_NODES = 48
 
 # exp(-s^2/2) and erfc(s/sqrt(2)) are below 1e-17 of their value at 0 beyond this.
 TAIL = 9.0
-# Above this r the bracket 1 + erf is first 2, then a step: each is integrated on its own.
+# Above this r the bracket 1 + erf is first 2, then a step: the two parts are integrated apart.
 SPLIT = 12.0
 
 SQRT_2_PI = math.sqrt(2 / math.pi)
@@ -167,7 +167,7 @@ def _erfc_integrals(lam: float, r: float, rule: Rule) -> tuple[float, float, flo
     if start >= bulk:
         return i0, i1, i2
 
-    # the step, in s = lam x - r, so that it stays resolved however large r and lam are
+    # the step, in s = lam x - r, so that it is resolved for any r and lam
     width = TAIL + min(TAIL, bulk * lam - r)
     scale = width / lam / rule.norm
     for i in range(rule.flat_nodes.size):

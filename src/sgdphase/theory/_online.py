@@ -47,7 +47,7 @@ LOG_Q_ZERO = math.log(1e-200)
 # Of the logarithms, per step; the solution is then good to better than 1e-8.
 TOLERANCE = 2e-11
 # With weight decay every deviation relaxes at a rate of at least about Lambda: after this many
-# 1/Lambda the solution stands still, and the solver is spared the stiffness of larger times.
+# 1/Lambda the solution is stationary. Times are cut there, as larger ones make the solver stiff.
 STATIONARY = 300.0
 # Larger than any use, smaller than where the solver overflows.
 TIME_MAX = 1e100
