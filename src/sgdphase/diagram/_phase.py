@@ -34,11 +34,9 @@ class Cell:
         One of `REGIMES`.
     confidence : float
         Share of bootstrap replicates of the same regime, from 0 to 1.
-    value, sem : float
-        Geometric mean of the observable over seeds, and its standard error. That holds all the
-        scatter between seeds; comparisons between cells are more precise.
-    test_error : float
-        Mean over seeds.
+    value, sem, test_error : float
+        Geometric mean of the observable over seeds, its standard error (all the scatter between
+        seeds; comparisons between cells are more precise), and the mean test error.
     slope_lr, slope_batch : float
         Slopes of the logarithm of the observable.
     """
@@ -65,9 +63,8 @@ class LinePoint:
 
     Attributes
     ----------
-    batch, lr : float
-    low, high : float
-        Interval of `lr`.
+    batch, lr, low, high : float
+        The point, and the interval of `lr`.
     """
 
     batch: float
@@ -115,10 +112,8 @@ class PhaseDiagram:
     ----------
     observable, fixed : str and mapping
         Of the plane.
-    factor, level : float
-        As given.
-    seeds : int
-        Number of seeds.
+    factor, level, seeds : float, float, int
+        As given, and the number of seeds.
     lr, batch : ndarray
         The axes.
     cells : tuple of Cell
@@ -129,7 +124,6 @@ class PhaseDiagram:
     slopes : mapping of str to Estimate or None
         Of the GD line, `below` and `above` the critical batch.
     best : Best or None
-        None without test errors.
     notes : tuple of str
         What is missing, and which runs would give it.
     """

@@ -204,8 +204,8 @@ def interval(value: float, replicates: FloatArray, level: float = LEVEL) -> Esti
 
     Examples
     --------
-    >>> interval(50.0, np.arange(101.0), level=0.5)
-    Estimate(value=50.0, low=25.0, high=75.0)
+    >>> interval(50.0, np.arange(101.0), level=0.5).as_dict()
+    {'value': 50.0, 'low': 25.0, 'high': 75.0}
     """
     if not 0 < level < 1:
         raise InputError(f"level = {level}: must be between 0 and 1, as 0.9")
