@@ -102,12 +102,10 @@ class Training:
 
     Attributes
     ----------
-    problem : Problem
-        What is learnt.
+    problem : Problem; what is learnt
     train_size : int
         Number of training points, at least 1.
-    lr : float
-        Learning rate, above 0.
+    lr : float; learning rate, above 0
     batch : int
         Points per step, from 1 to `train_size`.
     margin : float, default 2^-7
@@ -130,15 +128,13 @@ class Training:
         Shape of a network; the perceptron has none.
     dynamics : {"sgd", "unfitted", "gaussian"}, default "sgd"
         Of a network: SGD, batches of unfitted points only, or Gaussian noise in place of batches.
-    epochs : int, default None
-        Of a user's training.
+    epochs : int, default None; of a user's training
     optimizer : {"sgd", "adamw"}, default "sgd"
     schedule : {"constant", "cosine", "linear"}, default "constant"
         Of the learning rate, after the warmup.
     warmup : float, default 0
         Fraction of the training, from 0 to below 1.
-    beta1, beta2 : float, default 0.9 and 0.999
-        Of adamw.
+    beta1, beta2 : float, default 0.9 and 0.999; of adamw
 
     Examples
     --------
@@ -310,14 +306,11 @@ class Outcome:
 
     Attributes
     ----------
-    status : {"fitted", "finished", "diverged", "budget", "failed"}
-        How it ended.
+    status : {"fitted", "finished", "diverged", "budget", "failed"}; how it ended
     steps : int
         The last step that changed a weight.
-    time : float
-        `lr x steps`.
-    observables : mapping of str to float
-        The final numbers.
+    time : float; `lr x steps`
+    observables : mapping of str to float; the final numbers
     trajectory : mapping of str to ndarray, default empty
         Observables in time: arrays of equal length, one entry per log-spaced step.
 

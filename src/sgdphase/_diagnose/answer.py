@@ -20,8 +20,7 @@ class Diagnosis:
 
     Attributes
     ----------
-    lr, batch, epochs, train_size : float, int, int, int or None
-        The user's training.
+    lr, batch, epochs, train_size : float, int, int, int or None; the user's training
     metric : str
         Decides whether two trainings are the same.
     table : Equivalents or None
@@ -31,15 +30,13 @@ class Diagnosis:
         Its `name`, or why that is unknown.
     warnings, unknown : tuple of str
         What to be careful about; what is unknown, and what it takes to know it.
-    seconds : float
-        Duration.
+    seconds : float; duration
     settings : mapping
         The other parameters of the training, by name.
     estimated_seconds, table_seconds : float or None
         Estimated and real duration of the table. The rest of the budget goes to open verdicts and
         larger batches.
-    runs : tuple of Run
-        All runs behind the answer.
+    runs : tuple of Run; all runs behind the answer
     """
 
     lr: float

@@ -90,18 +90,15 @@ def diagnose(
     optimizer : {"sgd", "adamw"}, default "sgd"
     momentum, weight_decay : float, default 0
         From 0 to below 1, and at least 0.
-    betas : (float, float), default (0.9, 0.999)
-        Of adamw.
-    schedule : {"constant", "cosine", "linear"}, default "constant"
-        Of the learning rate.
+    betas : (float, float), default (0.9, 0.999); of adamw
+    schedule : {"constant", "cosine", "linear"}, default "constant"; of the learning rate
     warmup : float, default 0
         Fraction of the training, from 0 to below 1.
     metric : str, default "test_error" (in a regression, the mean squared error)
         Decides whether two trainings are the same.
     maximize : bool, default by the name of the metric
         Whether more of the metric is better.
-    batches : sequence of int, default from yours on by factors of two
-        The other batches.
+    batches : sequence of int, default from yours on by factors of two; the other batches
     train_size : int, default None
         Training points of a `train` function, if they limit the batch.
     budget : float or str, default "10m"
@@ -113,8 +110,7 @@ def diagnose(
         where a training is not stopped at the end of the budget.
     store : Store, str or Path, default None
         The file that keeps the runs; what it has is not run again.
-    say : callable, default prints to standard error
-        Takes lines of progress.
+    say : callable, default prints to standard error; takes lines of progress
 
     Examples
     --------
@@ -188,8 +184,7 @@ def diagnose_until_fitted(
         For any other framework: `train(lr, batch, train_size, seed)` that returns the alignment.
     loss : {"hinge", "cross-entropy"}, default "hinge"
         The hinge loss ends at exactly zero.
-    momentum, weight_decay : float, default 0
-        Of plain SGD.
+    momentum, weight_decay : float, default 0; of plain SGD
     margin : float, default 2^-10 for hinge, 1 for cross-entropy
         That every point must reach, above 0.
     sampler : {"fresh", "epoch"}, default "fresh"

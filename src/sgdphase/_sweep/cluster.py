@@ -24,8 +24,7 @@ class DaskWorkers(Workers):
 
     Parameters
     ----------
-    address : str
-        Of the scheduler.
+    address : str; of the scheduler
 
     Examples
     --------

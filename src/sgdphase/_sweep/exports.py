@@ -38,8 +38,7 @@ def export(
     store : Store, str or Path
     path : str or Path
         Its ending names the format: .csv, .parquet or .nc.
-    model : str, default all models
-        Write its runs only.
+    model : str, default all models; write its runs only
     trajectories : bool, default False
         Whether to write observables in time too.
 

@@ -32,8 +32,7 @@ class Run:
     outcome : Outcome
     seconds : float
         Duration; of a training that was resumed, since then.
-    traceback : str, default ""
-        Of a failed training.
+    traceback : str, default ""; of a failed training
 
     Examples
     --------

@@ -88,8 +88,7 @@ def sweep(
 
     Parameters
     ----------
-    plan : iterable of Training
-        As `grid` makes it.
+    plan : iterable of Training; as `grid` makes it
     store : Store, str or Path
         The file that keeps the runs; it is made if it does not exist.
     workers : int or DaskWorkers, default one process per core
@@ -102,8 +101,7 @@ def sweep(
         Whether the first failed training ends the sweep.
     until : float, default infinite
         Time of `time.monotonic` at which the sweep ends with what is done.
-    progress : Progress, default silent
-        Shows how far the sweep is.
+    progress : Progress, default silent; shows how far the sweep is
 
     Examples
     --------

@@ -43,8 +43,7 @@ class Store:
 
     Parameters
     ----------
-    path : str or Path
-        The file; it need not exist.
+    path : str or Path; it need not exist
 
     Examples
     --------

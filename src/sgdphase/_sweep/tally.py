@@ -21,8 +21,7 @@ class Summary:
         Trainings in the plan, in the store before, and run now.
     statuses : dict of str to int
         How the trainings run now ended.
-    seconds : float
-        Duration of the sweep.
+    seconds : float; duration of the sweep
     """
 
     planned: int

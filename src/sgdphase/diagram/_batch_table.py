@@ -42,18 +42,14 @@ def equivalents(
 
     Parameters
     ----------
-    runs : iterable of TrainingRun
-        Several seeds per setting.
-    lr, batch, epochs : float, int, int
-        The user's training.
+    runs : iterable of TrainingRun; several seeds per setting
+    lr, batch, epochs : float, int, int; the user's training
     metric : str
         Decides whether two trainings are the same.
     maximize : bool, default False
         Whether more of the metric is better.
-    batches : collection of int, default all that have runs
-        The rows.
-    level : float, default 0.9
-        Coverage of the intervals.
+    batches : collection of int, default all that have runs; the rows
+    level : float, default 0.9; coverage of the intervals
 
     Returns
     -------

@@ -47,16 +47,13 @@ class Plane:
 
     Attributes
     ----------
-    observable : str
-        Its name.
+    observable : str; its name
     lr, batch, seed : ndarray
         The axes, increasing; `lr` and `batch` above 0.
-    value : ndarray [lr, batch, seed]
-        NaN where no run was fitted.
+    value : ndarray [lr, batch, seed]; NaN where no run was fitted
     status : ndarray [lr, batch, seed] of str
         Status of each run; empty where there is none.
-    test_error : ndarray [lr, batch, seed] or None
-        None if the runs have none.
+    test_error : ndarray [lr, batch, seed] or None (the runs have none)
     fixed : mapping
         Parameters that all runs have in common, by name.
 
@@ -105,8 +102,7 @@ def plane_from_table(
     table : mapping of str to array_like
         Columns of equal length, one entry per run: `lr`, `batch`, `seed`, `status`, observables,
         and other parameters.
-    observable : str, default "alignment"
-        A column.
+    observable : str, default "alignment"; a column
     **fixed
         Values that select runs, as `train_size=8192, chi=1.0`. If several experiments are left,
         the error lists the values to choose from.
@@ -161,8 +157,7 @@ def plane_from_dataset(dataset: Any, observable: str = "alignment", **fixed: Any
     ----------
     dataset : xarray.Dataset
         Its dimensions are parameters, `lr` and `batch` among them.
-    observable : str, default "alignment"
-        A variable.
+    observable : str, default "alignment"; a variable
     **fixed
         Values that select runs, as in `plane_from_table`.
 

@@ -28,8 +28,7 @@ class Equivalent:
         The deciding metric at `lr`, compared with the user's.
     steps, seeds : int
         Steps of a training (0: unknown), and seeds shared with the user's setting.
-    metrics : mapping of str to Estimate
-        Means over seeds.
+    metrics : mapping of str to Estimate; means over seeds
     difference : Estimate
         Of the deciding metric to the user's, within seeds.
     differs : mapping of str to float
@@ -101,8 +100,7 @@ class Equivalents:
 
     Attributes
     ----------
-    yours : Equivalent
-        The user's training.
+    yours : Equivalent; the user's training
     rows : tuple of Equivalent
         The other batches, increasing.
     metric, maximize : str and bool

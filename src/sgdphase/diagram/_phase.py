@@ -30,8 +30,7 @@ class Cell:
     Attributes
     ----------
     lr, batch : float
-    regime : str
-        One of `REGIMES`.
+    regime : str; one of `REGIMES`
     confidence : float
         Share of bootstrap replicates of the same regime, from 0 to 1.
     value, sem, test_error : float
@@ -110,12 +109,10 @@ class PhaseDiagram:
 
     Attributes
     ----------
-    observable, fixed : str and mapping
-        Of the plane.
+    observable, fixed : str and mapping; of the plane
     factor, level, seeds : float, float, int
         As given, and the number of seeds.
-    lr, batch : ndarray
-        The axes.
+    lr, batch : ndarray; the axes
     cells : tuple of Cell
         Row by row, `batch` varying fastest.
     critical_batch, critical_temperature, first_step_lr : Estimate or None
@@ -190,10 +187,8 @@ def phase_diagram(
     Parameters
     ----------
     plane : Plane
-    factor : float, default 2
-        Above 1.
-    level : float, default 0.9
-        Coverage of the intervals.
+    factor : float, default 2; above 1
+    level : float, default 0.9; coverage of the intervals
     confidence, replicates, seed
         As in `classify`.
 

@@ -53,8 +53,7 @@ class RegimeMap:
 
     Attributes
     ----------
-    regime : ndarray of str
-        Names in `REGIMES`.
+    regime : ndarray of str; names in `REGIMES`
     confidence : ndarray
         Share of replicates that agree, from 0 to 1.
     slope_lr, slope_batch : ndarray

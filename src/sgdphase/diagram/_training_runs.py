@@ -40,8 +40,7 @@ class TrainingRun:
         Settings are compared within seeds.
     metrics : mapping of str to float
         At the end; empty if the training diverged.
-    steps : int, default 0
-        0: unknown.
+    steps : int, default 0 (unknown)
 
     Examples
     --------

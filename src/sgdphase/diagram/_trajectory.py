@@ -17,12 +17,10 @@ def draw_trajectory(training: Training, outcomes: Sequence[Outcome], path: Path)
 
     Parameters
     ----------
-    training : Training
-        Of the perceptron.
+    training : Training; of the perceptron
     outcomes : sequence of Outcome
         Of its seeds, with trajectories.
-    path : Path
-        Its ending names the format.
+    path : Path; its ending names the format
 
     Examples
     --------

@@ -34,8 +34,7 @@ class FullyConnected(torch.nn.Module):
         Hidden layers and neurons per layer, at least 1.
     activation : {"relu", "gelu", "tanh"}, default "gelu"
         Applied after each hidden layer.
-    generator : torch.Generator, default torch's global one
-        Draws the weights.
+    generator : torch.Generator, default torch's global one; draws the weights
 
     Examples
     --------

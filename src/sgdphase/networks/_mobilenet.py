@@ -119,14 +119,12 @@ class MobileNet(torch.nn.Module):
 
     Parameters
     ----------
-    channels : int
-        Of the images, at least 1.
+    channels : int; of the images, at least 1
     width : int, default 32
         Unit `h` of the numbers of channels, at least 1.
     activation : {"relu", "gelu", "tanh"}, default "relu"
         After every convolution except the last one of a block.
-    generator : torch.Generator, default torch's global one
-        Draws the weights.
+    generator : torch.Generator, default torch's global one; draws the weights
 
     Examples
     --------

@@ -41,10 +41,8 @@ class Points:
 
     Attributes
     ----------
-    x : Tensor [n, ...]
-        Inputs, float32.
-    y : Tensor [n]
-        Labels +1 or -1, float32.
+    x : Tensor [n, ...]; inputs, float32
+    y : Tensor [n]; labels +1 or -1, float32
 
     Examples
     --------
@@ -133,8 +131,7 @@ def fit(
     ----------
     module : torch.nn.Module
         Gives one number per point, shape [n], each independent of the other points.
-    train_points, test_points : Points
-        On the device of the module.
+    train_points, test_points : Points; on the device of the module
     training : Training
         Learning rate, batch and so on; its `train_size` is that of `train_points`.
     trajectory, checkpoint

@@ -21,8 +21,7 @@ def expected_seconds(training: Training) -> float:
 
     Parameters
     ----------
-    training : Training
-        With `model="perceptron"`.
+    training : Training; with `model="perceptron"`
 
     Examples
     --------

@@ -39,8 +39,7 @@ class Points:
     ----------
     z : ndarray [P, d]
         Inputs times labels, `z = y x`.
-    norms : ndarray [P]
-        Lengths of the rows of `z`.
+    norms : ndarray [P]; lengths of the rows of `z`
 
     Examples
     --------
@@ -64,12 +63,10 @@ class Weights:
 
     Attributes
     ----------
-    status : {"fitted", "budget", "diverged"}
-        How it ended.
+    status : {"fitted", "budget", "diverged"}; how it ended
     steps : int
         The last step that changed a weight.
-    w : ndarray [d]
-        The weights after it.
+    w : ndarray [d]; the weights after it
     snapshot_steps, snapshots : ndarray [n] and [n, d]
         Log-spaced steps, and the weights after each; the last entry is the end.
     """
@@ -103,18 +100,14 @@ def simulate_sgd(
         The training set, of `P` points.
     margin : float
         Margin of the hinge loss, above 0.
-    lr : float
-        Learning rate, above 0.
+    lr : float; learning rate, above 0
     batch : int
         Points per step, from 1 to `P`.
-    momentum : float, default 0
-        From 0 to below 1.
+    momentum : float, default 0; from 0 to below 1
     weight_decay : float, default 0
         At least 0. With decay a training ends only at `max_steps`.
-    seed : int, default 0
-        Of the batches, at least 0.
-    max_steps : int, default 2^62
-        Budget.
+    seed : int, default 0; of the batches, at least 0
+    max_steps : int, default 2^62; budget
 
     Examples
     --------
@@ -161,8 +154,7 @@ def simulate_sde(
         `T = lr / batch`, at least 0.
     dt : float
         Step in time `lr x steps`, above 0.
-    max_time : float, default infinite
-        Budget, above 0.
+    max_time : float, default infinite; budget, above 0
 
     Examples
     --------

@@ -16,8 +16,7 @@ def train(training: Training, *, trajectory: bool = False) -> Outcome:
 
     Parameters
     ----------
-    training : Training
-        With `model="perceptron"`.
+    training : Training; with `model="perceptron"`
     trajectory : bool, default False
         Whether the outcome holds the observables in time.
 

@@ -72,8 +72,7 @@ def seed_means(values: ArrayLike) -> FloatArray:
 
     Parameters
     ----------
-    values : array_like [..., seeds]
-        NaN where a run is missing.
+    values : array_like [..., seeds]; NaN where a run is missing
 
     Returns
     -------
@@ -106,8 +105,7 @@ def seed_replicates(values: ArrayLike, rng: np.random.Generator, count: int) -> 
 
     Parameters
     ----------
-    values : array_like [..., seeds]
-        NaN where a run is missing.
+    values : array_like [..., seeds]; NaN where a run is missing
     rng : numpy.random.Generator
     count : int, at least 1
 

@@ -40,8 +40,7 @@ class Curve:
 
     Attributes
     ----------
-    size : float
-        Size of the system, above 0.
+    size : float; size of the system, above 0
     x : array_like [n]
         Above 0, each value once, 3 or more.
     y : array_like [n] or [n, seeds]
@@ -95,17 +94,14 @@ def collapse(
 
     Parameters
     ----------
-    curves : sequence of Curve
-        Of 2 or more sizes.
-    y_exponent : float or None, default 0
-        `alpha`; None fits it too.
+    curves : sequence of Curve; of 2 or more sizes
+    y_exponent : float or None, default 0; `alpha`, or None to fit it too
     between : (float, float), default (-0.5, 2)
         Range of `gamma` that is searched. The best value must lie inside.
     same_seeds : bool, default False
         Whether column `s` of every curve has something in common, such as the initial weights.
         Sizes are then compared within seeds, and a factor common to all sizes is not noise.
-    level : float, default 0.9
-        Coverage of the intervals.
+    level : float, default 0.9; coverage of the intervals
     copies, seed : int, default 400 and 0
         Number and random seed of the bootstrap replicates.
 

@@ -40,8 +40,7 @@ def curve_end(
         Half widths of the intervals of `worse` at `level`, above 0.
     tolerance : float
         How much worse counts as the same, in the unit of the metric.
-    level : float, default 0.9
-        Coverage of the intervals.
+    level : float, default 0.9; coverage of the intervals
 
     Returns
     -------

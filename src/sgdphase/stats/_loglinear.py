@@ -29,14 +29,12 @@ class LogLinear:
     ----------
     centre : float
         Fitted `log y` at the mean of `log x`.
-    exponents : ndarray [k]
-        One per variable.
+    exponents : ndarray [k]; one per variable
     replicates : ndarray [R, 1 + k]
         Of `centre` (first column) and `exponents`.
     scatter : float
         Rms distance of the cells from the fit, in natural logarithms.
-    level : float
-        Coverage of intervals.
+    level : float; coverage of intervals
     """
 
     centre: float
@@ -71,8 +69,7 @@ def loglinear(
         Natural logarithms of the variables, one row per cell.
     log_y : array_like [n, seeds]
         Natural logarithms; NaN where a run is missing.
-    level : float, default 0.9
-        Coverage of intervals.
+    level : float, default 0.9; coverage of intervals
     replicates, seed : int, default 1000 and 0
         Number and random seed of the bootstrap replicates.
 

@@ -14,10 +14,8 @@ def shown(estimate: Estimate | None, count: int = 3) -> str:
 
     Parameters
     ----------
-    estimate : Estimate or None
-        None gives 'unknown'.
-    count : int, default 3
-        Significant digits.
+    estimate : Estimate or None; None gives 'unknown'
+    count : int, default 3; significant digits
 
     Examples
     --------
@@ -37,10 +35,8 @@ def digits(value: float, count: int = 3) -> str:
 
     Parameters
     ----------
-    value : float
-        NaN gives an empty text.
-    count : int, default 3
-        Significant digits.
+    value : float; NaN gives an empty text
+    count : int, default 3; significant digits
 
     Examples
     --------

@@ -24,8 +24,7 @@ class PowerLaw:
     exponent, prefactor : Estimate
     scatter : float
         Rms distance of the points from the line, in natural logarithms.
-    first, last : float
-        Ends of the range of `x`.
+    first, last : float; ends of the range of `x`
     """
 
     exponent: Estimate
@@ -60,8 +59,7 @@ def power_law(
         2 or more values above 0; others are left out.
     y : array_like [n] or [n, seeds]
         Likewise; NaN where a run is missing.
-    level : float, default 0.9
-        Coverage of the intervals.
+    level : float, default 0.9; coverage of the intervals
     replicates, seed : int, default 1000 and 0
         Number and random seed of the bootstrap replicates.
 

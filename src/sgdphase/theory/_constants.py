@@ -41,8 +41,7 @@ class Constants:
 
     Attributes
     ----------
-    c1, c2, c_n, c11, c12, c22, k1, k_perp : float
-        As in the table.
+    c1, c2, c_n, c11, c12, c22, k1, k_perp : float; as in the table
     gamma : float
         ``1/(1+chi)``: exponent of ``B*`` and of the final weights in the training set size.
     b : float
@@ -67,8 +66,7 @@ class Asymptotic:
 
     Attributes
     ----------
-    time : ndarray
-        ``lr x steps``.
+    time : ndarray; ``lr x steps``
     w1, w_perp : ndarray
         Weight along the teacher, and length of the rest.
     lam, unfitted : ndarray
@@ -140,14 +138,12 @@ def asymptotic(time: npt.ArrayLike, *, chi: float, dim: int, temperature: float)
 
     Parameters
     ----------
-    time : array_like
-        ``lr x steps``, above 0.
+    time : array_like; ``lr x steps``, above 0
     chi : float
         Exponent of the data density at the boundary, above -1.
     dim : int
         Dimension ``d`` of the inputs, at least 2.
-    temperature : float
-        ``T = lr/batch``, above 0.
+    temperature : float; ``T = lr/batch``, above 0
 
     Examples
     --------

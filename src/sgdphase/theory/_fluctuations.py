@@ -38,10 +38,8 @@ class Fluctuations:
 
     Attributes
     ----------
-    time : ndarray
-        ``lr x steps``.
-    var_w1, var_w_perp, cov : ndarray
-        Variances and covariance.
+    time : ndarray; ``lr x steps``
+    var_w1, var_w_perp, cov : ndarray; variances and covariance
     """
 
     time: FloatArray
@@ -116,8 +114,7 @@ def fluctuations(
     ----------
     times, chi, dim, margin, weight_decay
         As in ``online``.
-    temperature : float
-        ``T = lr/batch``, above 0.
+    temperature : float; ``T = lr/batch``, above 0
 
     Examples
     --------

@@ -65,8 +65,7 @@ class Online:
 
     Attributes
     ----------
-    time : ndarray
-        ``lr x steps``.
+    time : ndarray; ``lr x steps``
     w1, w_perp : ndarray
         Weight along the teacher, and length of the rest.
     lam, r : ndarray

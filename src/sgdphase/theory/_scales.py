@@ -27,8 +27,7 @@ class Scales:
 
     Attributes
     ----------
-    critical_batch : float
-        ``B*``, in points.
+    critical_batch : float; ``B*``, in points
     critical_temperature : float
         ``T_c``, in units of ``lr/batch``.
     crossover_time : float
@@ -164,8 +163,7 @@ def first_step(*, lr: float, batch: float, dim: int, chi: float) -> FirstStep:
 
     Parameters
     ----------
-    lr, batch : float, above 0
-        Learning rate and batch.
+    lr, batch : float, above 0; learning rate and batch
     dim : int, at least 2
         Dimension ``d`` of the inputs.
     chi : float, above -1

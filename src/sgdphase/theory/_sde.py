@@ -38,10 +38,8 @@ class OnlineEnsemble:
 
     Attributes
     ----------
-    time : ndarray [n]
-        ``lr x steps``.
-    w1, w_perp : ndarray [size, n]
-        One row per trajectory.
+    time : ndarray [n]; ``lr x steps``
+    w1, w_perp : ndarray [size, n]; one row per trajectory
     """
 
     time: FloatArray
@@ -71,12 +69,10 @@ def online_ensemble(
         ``lr x steps``, from 0 to 1e100, in any order.
     chi, dim, margin, weight_decay
         As in ``online``.
-    temperature : float
-        ``T = lr/batch``, above 0.
+    temperature : float; ``T = lr/batch``, above 0
     size : int
         Number of trajectories, at least 1.
-    seed : int
-        At least 0.
+    seed : int; at least 0
     accuracy : float, default 0.05
         Step times the fastest local rate (1/t included), above 0, up to 0.5. The error has the
         same order: a variance that relaxes is too large by the factor 1/(1 - accuracy/2).

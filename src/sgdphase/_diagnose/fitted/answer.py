@@ -74,8 +74,7 @@ class FittedDiagnosis:
 
     Attributes
     ----------
-    lr, batch, train_size : float, int, int
-        The user's training.
+    lr, batch, train_size : float, int, int; the user's training
     measured_at : int
         Train size at which `regime`, `slopes`, `gd_line` and `first_step_share` were measured:
         smaller than `train_size` if trainings of that size did not fit into the budget.
@@ -85,12 +84,10 @@ class FittedDiagnosis:
         Two regimes, if the training is `unclear` since it lies in their crossover.
     reason : str
         Why the regime is `unclear` otherwise.
-    expected : str
-        Regime at `train_size`.
+    expected : str; regime at `train_size`
     slopes : mapping of str to Estimate or None
         Of the logarithm of the alignment in log lr and log batch.
-    sizes : tuple of Size
-        `B*` at each train size.
+    sizes : tuple of Size; `B*` at each train size
     gd_line : tuple of LinePoint
         Learning rates below which SGD is gradient descent.
     constant_temperature, constant_lr : Limit
@@ -107,8 +104,7 @@ class FittedDiagnosis:
         Number of trainings, and duration.
     settings : mapping
         The other parameters of the training, by name.
-    runs : tuple of Run
-        All runs behind the answer.
+    runs : tuple of Run; all runs behind the answer
     """
 
     lr: float
