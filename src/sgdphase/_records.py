@@ -50,19 +50,48 @@ def _without_omitted(plain: dict[str, Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Training:
-    """All that determines a training.
+    """All that determines a training: it ends when every point has its margin, or with the budget.
 
-    `train_size` points of `problem` are learnt by `model` with learning rate `lr` and batches of
-    `batch` points drawn fresh at every step, until each has margin at least `margin` (hinge loss
-    exactly 0) or the budget (`max_steps`, `max_time = lr x steps`, `max_samples = batch x steps`,
-    `max_seconds` of the clock) is spent. A `seed` stands for a training set, an initialisation and
-    an order of batches of its own. `depth`, `width` and `activation` shape a network; the
-    perceptron has none of them.
+    A user's training may instead run for a number of `epochs`.
 
-    A user's own training may instead run for a number of `epochs`, with an `optimizer` (`sgd`, or
-    `adamw` with `beta1` and `beta2`) and a `schedule` of the learning rate after a `warmup`, which
-    is a fraction of the training.
+    Attributes
+    ----------
+    problem : Problem; what is learnt
+    train_size : int
+        Number of training points, at least 1.
+    lr : float; learning rate, above 0
+    batch : int
+        Points per step, from 1 to `train_size`.
+    margin : float, default 2^-7
+        Margin that ends the training, above 0 (hinge loss exactly 0).
+    model : str, default "perceptron"
+        Or "fc", "mobilenet", or `module:function` of a user.
+    loss : str, default "hinge"
+        Networks also have "quadratic-hinge", "smooth-hinge", "square" and "logistic".
+    momentum, weight_decay : float, default 0
+        From 0 to below 1, and at least 0. With weight decay a budget is needed.
+    sampler : {"fresh", "epoch"}, default "fresh"
+        Whether batches are drawn anew at every step or from shuffled epochs.
+    seed : int, default 0
+        Determines the training set, the initialisation and the order of batches.
+    test_size : int, default 32768
+        Number of test points, at least 1.
+    max_steps, max_time, max_samples, max_seconds : numbers, default None
+        Budgets: steps, `lr x steps`, `batch x steps`, and seconds of the clock.
+    depth, width, activation : int, int, str, default the paper's
+        Shape of a network; the perceptron has none.
+    dynamics : {"sgd", "unfitted", "gaussian"}, default "sgd"
+        Of a network: SGD, batches of unfitted points only, or Gaussian noise in place of batches.
+    epochs : int, default None; of a user's training
+    optimizer : {"sgd", "adamw"}, default "sgd"
+    schedule : {"constant", "cosine", "linear"}, default "constant"
+        Of the learning rate, after the warmup.
+    warmup : float, default 0
+        Fraction of the training, from 0 to below 1.
+    beta1, beta2 : float, default 0.9 and 0.999; of adamw
 
+    Examples
+    --------
     >>> from sgdphase.problems import TeacherTask
     >>> Training(TeacherTask(dim=8), train_size=64, lr=1.0, batch=65)
     Traceback (most recent call last):
@@ -190,7 +219,7 @@ class Training:
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Training:
-        """The inverse of `as_dict`."""
+        """The training with the values `plain`: the inverse of `as_dict`."""
         problem = dict(plain["problem"])
         kind = problem.pop("kind")
         return cls(**{**plain, "problem": problem_class(kind)(**problem)})
@@ -213,14 +242,21 @@ def _key(training: Training, engine: int) -> str:
 
 @dataclass(frozen=True, repr=False)
 class Outcome(Shown):
-    """What came out of a training.
+    """The result of a training; `outcome["w1"]` reads an observable.
 
-    `status` says how it ended, `steps` is the last step that changed a weight, `time = lr x steps`.
-    `observables` are the final numbers by name, and `outcome["w1"]` reads one of them;
-    `trajectory` holds arrays of equal length, one entry per log-spaced step.
+    Attributes
+    ----------
+    status : {"fitted", "finished", "diverged", "budget", "failed"}; how it ended
+    steps : int
+        The last step that changed a weight.
+    time : float; `lr x steps`
+    observables : mapping of str to float; the final numbers
+    trajectory : mapping of str to ndarray, default empty
+        Observables in time: arrays of equal length, one entry per log-spaced step.
 
-    >>> outcome = Outcome("fitted", steps=3, time=1.5, observables={"w1": 2.0})
-    >>> outcome["w1"]
+    Examples
+    --------
+    >>> Outcome("fitted", steps=3, time=1.5, observables={"w1": 2.0})["w1"]
     2.0
     """
 

@@ -1,4 +1,4 @@
-"""The answer to "which learning rate goes with another batch, and from which on is there none?"."""
+"""The answer to "which learning rate do I use at another batch, and when is there none?"."""
 
 from __future__ import annotations
 
@@ -16,13 +16,27 @@ __all__ = ["Diagnosis"]
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """What `diagnose` returns for a training of epochs; `docs/your-own-model.md` explains it.
+    """The answer about a training, returned by `diagnose`; `docs/your-own-model.md` explains it.
 
-    `table` has the user's own training (`yours`), a row for each other batch, the largest batch
-    that can learn the same, and the rule for the learning rate; it is None if not one training
-    ended. `unknown` lists what is not known and what it takes; `runs` is every run behind it. The
-    table was estimated to take `estimated_seconds` and took `table_seconds`; what is left of the
-    budget goes to open verdicts and larger batches.
+    Attributes
+    ----------
+    lr, batch, epochs, train_size : float, int, int, int or None; the user's training
+    metric : str
+        Decides whether two trainings are the same.
+    table : Equivalents or None
+        The user's training, a row for each other batch, the largest batch that can learn the same,
+        and the rule for the learning rate. None if no training ended.
+    regime : TrainingRegime
+        Its `name`, or why that is unknown.
+    warnings, unknown : tuple of str
+        What to be careful about; what is unknown, and what it takes to know it.
+    seconds : float; duration
+    settings : mapping
+        The other parameters of the training, by name.
+    estimated_seconds, table_seconds : float or None
+        Estimated and real duration of the table. The rest of the budget goes to open verdicts and
+        larger batches.
+    runs : tuple of Run; all runs behind the answer
     """
 
     lr: float
@@ -42,21 +56,22 @@ class Diagnosis:
 
     @property
     def trainings(self) -> int:
+        """Number of trainings behind the answer."""
         return len(self.runs)
 
     @property
     def equivalents(self) -> tuple[Equivalent, ...]:
-        """The rows of the other batches, by rising batch."""
+        """The rows of the other batches, increasing."""
         return () if self.table is None else self.table.rows
 
     @property
     def is_sgd(self) -> bool:
-        """Regimes have names for SGD; what a function of the user's does is taken to be that."""
+        """Whether the optimizer is SGD, for which regimes have names; assumed of a function."""
         return bool(self.settings.get("optimizer", "sgd") == "sgd")
 
     @property
     def recommended(self) -> Equivalent | None:
-        """The largest batch that learns the same, up to where the curve through all rows ends."""
+        """The largest batch that learns the same, within the range of `largest_batch`."""
         limit = None if self.table is None else self.table.largest_batch
         end = math.inf if limit is None else limit.batch.value * (1 + 1e-9)
         same = [r for r in self.equivalents if r.exists and self.batch < r.batch <= end]
@@ -64,7 +79,7 @@ class Diagnosis:
 
     @property
     def first_none(self) -> Equivalent | None:
-        """The first batch from which on no row is the same."""
+        """The smallest batch from which no row learns the same."""
         none = None
         for row in reversed([row for row in self.equivalents if row.batch > self.batch]):
             if row.exists is not False:
@@ -73,7 +88,7 @@ class Diagnosis:
         return none
 
     def changed_decay(self, row: Equivalent) -> float | None:
-        """How many times as much weight decay acts in all, where that is not about the same."""
+        """By which factor the total weight decay of `row` differs; None if by less than 10 %."""
         if not self.settings.get("weight decay") or self.table is None or not row.steps:
             return None
         ours = self.table.yours

@@ -65,46 +65,52 @@ def diagnose(
     store: Store | str | Path | None = None,
     say: Say = _to_stderr,
 ) -> Diagnosis:
-    """Which learning rate goes with another batch, for the training that you really run.
+    """Which learning rate to use at another batch, for the training that you really run.
 
-    Trains the model at other batches and learning rates, with several seeds, and gives for each
-    batch the learning rate that learns the same, with its metrics, and the batch from which on
-    there is none.
+    Trains the model at other batches and learning rates, with several seeds. Gives for each batch
+    the learning rate that learns the same, with its metrics, and the batch from which there is
+    none.
 
     Parameters
     ----------
-    model, data
-        A function that makes a fresh `torch.nn.Module`, and one that gives `x, y` (or a Dataset);
-        or, as `model`, the path of a file that has both, or `train`.
-    lr, batch, epochs
-        Your learning rate, batch and number of epochs.
-    train
+    model : callable, str or Path
+        Function that makes a fresh `torch.nn.Module`; or a file that has `model` and `data`, or
+        `train`.
+    data : callable
+        Function that returns `x, y`, or a torch Dataset.
+    lr, batch, epochs : float, int, int
+        Your learning rate, points per step, and number of epochs; above 0.
+    train : callable, default None
         For any other framework: `train(lr, batch, epochs, seed)` that returns a dict of metrics.
-    test_data, augment
-        Functions that give test data (by default a fifth of the data is held out for each seed),
-        and that change a batch of inputs in training.
-    loss, optimizer, momentum, betas, weight_decay, schedule, warmup
-        Your training: loss `cross-entropy`, `hinge` or `mse` (by default what fits the labels);
-        optimizer `sgd` or `adamw`; schedule `constant`, `cosine` or `linear`; `warmup` is a
-        fraction of the training.
-    metric, maximize
-        What decides whether two trainings are the same, by default the test error (mean squared
-        error in a regression), and whether more of it is better.
-    batches
-        The other batches; by default from yours on by factors of two.
-    train_size
-        Training points of a `train` function, if they are to limit the batch.
-    budget
-        A time such as `"10m"`, or a number of seconds.
-    seeds
-        Of each setting; by default 5, fewer if the budget is short, more where a verdict is open.
-    workers
-        Processes for a file (by default one per core), or a function that makes workers.
-        Functions run in this process, where a training is not cut short at the end of the budget.
-    store
-        The file that keeps the runs; what it has is not run again. By default none is kept.
-    say
-        Takes lines of progress; by default they go to standard error.
+    test_data : callable, default a fifth of the data, held out for each seed
+        Function that returns test data, in the form of `data`.
+    augment : callable, default None
+        Function that changes a batch of inputs in training.
+    loss : {"cross-entropy", "hinge", "mse"}, default what fits the labels
+    optimizer : {"sgd", "adamw"}, default "sgd"
+    momentum, weight_decay : float, default 0
+        From 0 to below 1, and at least 0.
+    betas : (float, float), default (0.9, 0.999); of adamw
+    schedule : {"constant", "cosine", "linear"}, default "constant"; of the learning rate
+    warmup : float, default 0
+        Fraction of the training, from 0 to below 1.
+    metric : str, default "test_error" (in a regression, the mean squared error)
+        Decides whether two trainings are the same.
+    maximize : bool, default by the name of the metric
+        Whether more of the metric is better.
+    batches : sequence of int, default from yours on by factors of two; the other batches
+    train_size : int, default None
+        Training points of a `train` function, if they limit the batch.
+    budget : float or str, default "10m"
+        Seconds, or a time such as "90s", "10m", "2h".
+    seeds : int, default 5
+        Per setting, at least 2; by default fewer if the budget is short, more if a verdict is open.
+    workers : int or callable, default one process per core
+        Processes for a file, or a function that makes workers. Functions run in this process,
+        where a training is not stopped at the end of the budget.
+    store : Store, str or Path, default None
+        The file that keeps the runs; what it has is not run again.
+    say : callable, default prints to standard error; takes lines of progress
 
     Examples
     --------
@@ -167,27 +173,35 @@ def diagnose_until_fitted(
 ) -> FittedDiagnosis:
     """The paper's question: the regime of trainings that go on until every point is fitted.
 
-    The regime at `lr` and `batch`, the critical batch `B*` at several train sizes and how it grows
-    with them, and the line of gradient descent.
+    Gives the regime at `lr` and `batch`, the critical batch `B*` at several train sizes and how it
+    grows with them, and the line of gradient descent.
 
     Parameters
     ----------
-    model, data, test_data, budget, workers, store, say
+    model, data, lr, batch, test_data, budget, workers, store, say
         As in `diagnose`.
-    train
+    train : callable, default None
         For any other framework: `train(lr, batch, train_size, seed)` that returns the alignment.
-    loss
-        `hinge` (by default; it ends at exactly zero) or `cross-entropy`.
-    momentum, weight_decay
-        Of plain SGD; by default 0.
-    margin
-        That every point must reach; by default 2^-10 for hinge, 1 for cross-entropy.
-    sampler
-        `fresh` (by default: drawn anew at every step) or `epoch` (shuffled).
-    train_sizes
-        To measure at; by default as large as the budget allows.
-    seeds
-        Of each point to begin with; more by need.
+    loss : {"hinge", "cross-entropy"}, default "hinge"
+        The hinge loss ends at exactly zero.
+    momentum, weight_decay : float, default 0; of plain SGD
+    margin : float, default 2^-10 for hinge, 1 for cross-entropy
+        That every point must reach, above 0.
+    sampler : {"fresh", "epoch"}, default "fresh"
+        Whether batches are drawn anew at every step or from shuffled epochs.
+    train_sizes : sequence of int, default as large as the budget allows
+        Numbers of points to measure at.
+    seeds : int, default 3
+        Per point of the plane at first, at least 2; more where needed.
+
+    Examples
+    --------
+    >>> def train(lr, batch, train_size, seed):
+    ...     return max(lr / batch, lr / train_size**0.5, 0.01) * (1 + 0.01 * (seed % 3))
+    >>> answer = diagnose_until_fitted(train=train, lr=1.0, batch=4, train_sizes=[256], seeds=2,
+    ...                                say=lambda line: None)
+    >>> answer.regime, round(answer.critical_batch.critical_batch.value)
+    ('noise-dominated', 16)
     """
     started = monotonic()
     _check(lr, batch, seeds)

@@ -17,10 +17,18 @@ _ASK_SECONDS = 2.0
 
 
 class DaskWorkers(Workers):
-    """The workers behind the scheduler at `address`, such as `tcp://10.0.0.1:8786`.
+    """The workers of a Dask cluster, as the `workers` of a sweep.
 
     If a worker dies, Dask gives its pack to another one, up to the setting
     `distributed.scheduler.allowed-failures`; then it reports the pack as killed.
+
+    Parameters
+    ----------
+    address : str; of the scheduler
+
+    Examples
+    --------
+    >>> sweep(plan, "runs.sqlite", workers=DaskWorkers("tcp://10.0.0.1:8786"))  # doctest: +SKIP
     """
 
     here = False

@@ -27,11 +27,31 @@ def export(
     model: str | None = None,
     trajectories: bool = False,
 ) -> list[Path]:
-    """Write the runs to `path`, in the format that its ending names; returns what was written.
+    """Write the runs of a store to a file for other programs; returns the paths written.
 
     `.csv` has one row per run, and with `trajectories` a second file `.trajectories.csv` with one
     row per point; `.parquet` has one row per run and each trajectory as a list; `.nc` is
     `to_xarray`.
+
+    Parameters
+    ----------
+    store : Store, str or Path
+    path : str or Path
+        Its ending names the format: .csv, .parquet or .nc.
+    model : str, default all models; write its runs only
+    trajectories : bool, default False
+        Whether to write observables in time too.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from sgdphase import grid, sweep
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     store = Store(f"{folder}/runs.sqlite")
+    ...     summary = sweep(grid(dim=8, train_size=32, lr=1.0, batch=[1, 2]), store, workers=0)
+    ...     [written] = export(store, f"{folder}/runs.csv")
+    ...     len(written.read_text().splitlines())
+    3
     """
     path = Path(path)
     if path.suffix not in FORMATS:

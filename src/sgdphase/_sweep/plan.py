@@ -22,7 +22,14 @@ Whole = int | Sequence[int]
 
 @dataclass(frozen=True, repr=False)
 class Plan(Shown, Sequence[Training]):
-    """A sequence of trainings, and how many cells of the grid were left out (batch too large)."""
+    """A sequence of trainings, returned by `grid`.
+
+    Attributes
+    ----------
+    trainings : tuple of Training
+    left_out : int, default 0
+        Cells of the grid without a training, as their batch does not fit the train size.
+    """
 
     trainings: tuple[Training, ...]
     left_out: int = 0
@@ -88,13 +95,36 @@ def grid(
     max_samples: int | None = None,
     max_seconds: float | None = None,
 ) -> Plan:
-    """All combinations of the values given; each parameter is one value or a sequence.
+    """The trainings of all combinations of the values; numbers are one value or a sequence.
 
-    Two of `lr`, `batch` and `temperature = lr / batch` are given and the third follows. `seeds` is
-    a number of seeds, counted from 0, or a sequence of them. With several train sizes, the cells
-    whose batch exceeds the train size are left out and counted; so are those where the batch that
-    follows from `lr` and `temperature` is below 1 or above the train size.
+    With several train sizes, cells whose batch exceeds the train size are left out and counted. So
+    are cells where the batch that follows from `lr` and `temperature` is below 1 or above the train
+    size.
 
+    Parameters
+    ----------
+    problem : Problem or sequence of Problem, default the teacher task
+    train_size : int or sequence of int, default 8192
+        Number of training points, at least 1.
+    dim, chi : numbers, default 128 and 1
+        Of the teacher task (`TeacherTask`), instead of a `problem`.
+    margin : float or sequence of float, default 2^-7
+        Margin that every point must reach, above 0.
+    lr, batch, temperature : numbers
+        Learning rate, points per step, and `temperature = lr / batch`, above 0. Two of them are
+        given and the third follows.
+    momentum, weight_decay : float or sequence of float, default 0
+    seeds : int or sequence of int, default 1
+        Number of seeds, counted from 0, or the seeds.
+    depth, width : int or sequence of int, default the paper's
+        Hidden layers, and neurons per layer, of a network.
+    model, activation, loss, sampler, dynamics, test_size
+        As in `Training`, the same for all.
+    max_steps, max_time, max_samples, max_seconds
+        Budgets as in `Training`, the same for all.
+
+    Examples
+    --------
     >>> plan = grid(dim=8, train_size=[4, 64], lr=[0.5, 1.0], batch=[1, 16], seeds=3)
     >>> len(plan), plan.left_out
     (18, 6)

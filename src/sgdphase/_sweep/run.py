@@ -25,9 +25,22 @@ _PACK_SECONDS = 2.0
 
 @dataclass(frozen=True, repr=False)
 class Run(Shown):
-    """A training and its outcome, the seconds it took, and the traceback if it failed.
+    """A training that was done.
 
-    The seconds of a resumed training are those since it was resumed.
+    Attributes
+    ----------
+    training : Training
+    outcome : Outcome
+    seconds : float
+        Duration; of a training that was resumed, since then.
+    traceback : str, default ""; of a failed training
+
+    Examples
+    --------
+    >>> from sgdphase import TeacherTask
+    >>> training = Training(TeacherTask(dim=8), train_size=32, lr=1.0, batch=1)
+    >>> Run(training, Outcome("failed", 0, 0.0, {}), seconds=0.5).outcome.status
+    'failed'
     """
 
     training: Training

@@ -38,9 +38,9 @@ _UNFORESEEN_SECONDS = 3600.0
 
 
 class Stopped(KeyboardInterrupt):
-    """A signal ended the sweep; what is done is in the store and the same sweep resumes.
+    """A signal ended the sweep; what is done is in the store, and the same sweep resumes.
 
-    It resumes inside the trainings that were under way too, if their trainer saves checkpoints.
+    Trainings that were under way resume too, if their trainer saves checkpoints.
     """
 
     kept = True  # for whoever reports that the command was stopped
@@ -89,16 +89,39 @@ def sweep(
     until: float = math.inf,
     progress: Progress | None = None,
 ) -> Summary:
-    """Run the trainings that the store does not have; those it has are left alone.
+    """Run the trainings of a plan that the store does not have yet.
 
-    `workers` is a number of processes (by default one a core, 0 for none), or `DaskWorkers`. A run
-    counts as done when it is in the store. `retry` names statuses to run again. A failed training
-    is stored with its traceback and the sweep goes on, unless `fail_fast`. At the time `until` (of
-    `time.monotonic`) it ends with what is done. Ctrl-C and SIGTERM raise `Stopped`; the same call
-    later finishes the rest. The summary that it returns also holds the runs of the plan. Trainings
-    whose trainer takes a
-    `checkpoint` save their state in the folder `runs.sqlite-checkpoints` and, however the sweep
-    was stopped, go on from there.
+    A run counts as done when it is in the store. A failed training is stored with its traceback,
+    and the sweep goes on. Ctrl-C and SIGTERM raise `Stopped`; the same call later finishes the
+    rest. Trainings whose trainer takes a `checkpoint` save their state in the folder
+    `runs.sqlite-checkpoints` and resume from there, however the sweep was stopped.
+
+    Parameters
+    ----------
+    plan : iterable of Training; as `grid` makes it
+    store : Store, str or Path
+        The file that keeps the runs; it is made if it does not exist.
+    workers : int or DaskWorkers, default one process per core
+        Number of processes; 0 runs in this process.
+    trajectories : bool, default False
+        Whether to store observables in time. Runs without them are then made again.
+    retry : sequence of str, default none
+        Statuses to run again, such as "failed" or "budget".
+    fail_fast : bool, default False
+        Whether the first failed training ends the sweep.
+    until : float, default infinite
+        Time of `time.monotonic` at which the sweep ends with what is done.
+    progress : Progress, default silent; shows how far the sweep is
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from sgdphase import grid
+    >>> plan = grid(dim=8, train_size=32, lr=[0.5, 1.0], batch=1)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     first, again = (sweep(plan, f"{folder}/runs.sqlite", workers=0) for _ in range(2))
+    >>> first.ran, again.ran, again.done_before
+    (2, 0, 2)
     """
     plan = tuple(dict.fromkeys(plan))
     store = store if isinstance(store, Store) else Store(store)

@@ -40,10 +40,24 @@ class Stored:
 
 
 class Store(Shown):
-    """The runs in one SQLite file; the file is made by the first sweep that writes to it.
+    """The runs in one SQLite file; the first sweep that writes to it makes the file.
 
-    A file that is not a store, is damaged, or comes from a newer version raises `InputError` here
-    and is left as it is.
+    A file that is not a store, is damaged, or comes from a newer version raises `InputError` and
+    is not changed.
+
+    Parameters
+    ----------
+    path : str or Path; it need not exist
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from sgdphase import grid, sweep
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     store = Store(f"{folder}/runs.sqlite")
+    ...     summary = sweep(grid(dim=8, train_size=32, lr=1.0, batch=[1, 2]), store, workers=0)
+    ...     sorted(store.table()["batch"].tolist())
+    [1, 2]
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -71,9 +85,10 @@ class Store(Shown):
         keys: Iterable[str] | None = None,
         trajectories: bool = False,
     ) -> list[Run]:
-        """Every run made by the present version of its model's engine, sorted by key.
+        """The runs of `model` (default all), sorted by key, with their `trajectories` or without.
 
-        With `keys`, only the runs of these trainings are read, and come in this order.
+        With `keys` of trainings, only their runs are read, and come in this order. Runs that
+        another version of the model's engine made are not among them.
         """
         keys = None if keys is None else list(dict.fromkeys(keys))
         with self._existing() as connection:
@@ -89,11 +104,11 @@ class Store(Shown):
         ]
 
     def table(self, model: str | None = None) -> Table:
-        """The runs as columns: parameters, status, steps, time and observables by name."""
+        """The runs of `model` (default all) as columns: parameters, status, observables by name."""
         return table_of(self.runs(model))
 
     def outdated(self) -> int:
-        """How many runs are from another version of their engine; they are not shown."""
+        """Number of runs that another version of their engine made; they are never read."""
         with self._existing() as connection:
             return sum(not _is_current(row) for row in self._rows(connection))
 

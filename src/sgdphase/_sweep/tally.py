@@ -18,9 +18,22 @@ from sgdphase._sweep.table import table_of
 
 @dataclass(frozen=True, repr=False)
 class Summary(Shown):
-    """A sweep in numbers: trainings in the plan, already done, run now, and now by status.
+    """Counts of a sweep, returned by `sweep`.
 
-    `runs` are the runs of the plan, in its order, made now or before.
+    Attributes
+    ----------
+    planned, done_before, ran : int
+        Trainings in the plan, in the store before, and run now.
+    statuses : dict of str to int
+        How the trainings run now ended.
+    seconds : float; duration of the sweep
+    store : Store
+    plan : tuple of Training; the trainings, each once
+    trajectories : bool, default False
+        Whether the runs are read with their trajectories.
+    runs : tuple of Run
+        The runs of the plan, in its order, made now or before. They are read from the store when
+        they are first asked for.
     """
 
     planned: int
@@ -34,6 +47,7 @@ class Summary(Shown):
 
     @property
     def left(self) -> int:
+        """Trainings of the plan that were not run."""
         return self.planned - self.done_before - self.ran
 
     @cached_property
@@ -54,6 +68,7 @@ class Summary(Shown):
         return table_of(self.runs)
 
     def as_dict(self) -> dict[str, object]:
+        """Plain values for JSON."""
         return {
             "planned": self.planned,
             "done_before": self.done_before,

@@ -35,7 +35,7 @@ class Trainer:
 
 
 def trainer_of(model: str) -> Trainer:
-    """The trainer of a model in the table, or `module:function` for a trainer of the user.
+    """The trainer of a model in the table, or of a user's `module:function`.
 
     >>> trainer_of("vgg")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
@@ -73,8 +73,16 @@ def _resumes(train: Callable[..., Outcome]) -> bool:
 
 
 def train(training: Training, *, trajectory: bool = False) -> Outcome:
-    """Run a training of any model.
+    """Run one training of any model, in this process and without a store.
 
+    Parameters
+    ----------
+    training : Training
+    trajectory : bool, default False
+        Whether the outcome holds observables in time.
+
+    Examples
+    --------
     >>> from sgdphase.problems import TeacherTask
     >>> outcome = train(Training(TeacherTask(dim=16), train_size=64, lr=1.0, batch=4, seed=1))
     >>> outcome.status, outcome["unfitted"], outcome["w1"] > outcome["w_perp"]

@@ -6,138 +6,25 @@ A pure function of runs and of the user's setting; it knows nothing of how runs 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any, Literal
 
 import numpy as np
 
-from sgdphase._display import Columns, Shown
-from sgdphase.diagram._comparison import Comparison, Verdict
+from sgdphase.diagram._comparison import Comparison
+from sgdphase.diagram._equivalents import Equivalent, Equivalents, LargestBatch, Rule
 from sgdphase.diagram._training_runs import Setting, TrainingRun
-from sgdphase.stats import LEVEL, Estimate, curve_end, shown
+from sgdphase.stats import LEVEL, Estimate, curve_end
 
 __all__ = [
     "NEAR", "Equivalent", "Equivalents", "LargestBatch", "Rule", "equivalents", "matched_lr",
     "mean", "row_of", "verified",
 ]  # fmt: skip
 
-# Seeds with which a setting can be called the best of its batch.
+# Seeds that a setting needs to be called the best of its batch.
 ENOUGH = 5
-# A setting stands for a learning rate this near to it, in log lr: a twelfth of an octave.
+# A setting represents a learning rate this near to it, in log lr: a twelfth of an octave.
 NEAR = math.log(2) / 12
-_NOTHING = Estimate(math.nan, math.nan, math.nan)
-
-
-@dataclass(frozen=True)
-class Equivalent:
-    """A row of the table: what a batch learns at `lr`.
-
-    `exists`: some lr is the same in the deciding metric (None: cannot tell); else `lr` is the best
-    of all that were tried. It was found `by` progress (training loss, alignment, change of the
-    weights) or, where that is worse, by the deciding metric alone, or it is the best. `differs` are
-    other metrics that are clearly not the same there, as relative changes.
-    """
-
-    batch: int
-    lr: Estimate
-    exists: bool | None
-    verdict: Verdict
-    steps: int
-    seeds: int
-    metrics: Mapping[str, Estimate]
-    difference: Estimate
-    differs: Mapping[str, float] = field(default_factory=dict)
-    by: Literal["progress", "metric", "best"] = "progress"
-    bracketed: bool = True
-
-    def seeds_needed(self, tolerance: float) -> float:
-        """About how many seeds would decide an open verdict, if means stay as they are."""
-        half = (self.difference.high - self.difference.low) / 2
-        room = abs(tolerance - abs(self.difference.value))
-        return math.ceil(self.seeds * (half / room) ** 2) if room > 0 else math.inf
-
-    def as_dict(self) -> dict[str, Any]:
-        return {
-            "batch": self.batch,
-            "exists": self.exists,
-            "verdict": self.verdict,
-            "lr": self.lr.as_dict(),
-            "steps": self.steps or None,
-            "seeds": self.seeds,
-            "metrics": {name: value.as_dict() for name, value in self.metrics.items()},
-            "differs": list(self.differs),
-        }
-
-
-@dataclass(frozen=True)
-class LargestBatch:
-    """The largest batch at which some learning rate learns the same; no `high` if none ends it."""
-
-    batch: Estimate
-    reason: str
-
-    def as_dict(self) -> dict[str, Any]:
-        return {**self.batch.as_dict(), "reason": self.reason}
-
-
-@dataclass(frozen=True)
-class Rule:
-    """`lr ~ batch^exponent` through the user's point, for batches up to `up_to_batch`."""
-
-    exponent: Estimate
-    up_to_batch: int
-
-    def as_dict(self) -> dict[str, Any]:
-        return {"exponent": self.exponent.as_dict(), "up_to_batch": self.up_to_batch}
-
-
-@dataclass(frozen=True, repr=False)
-class Equivalents(Shown):
-    """The table: the user's own training, and a row for each other batch, by rising batch."""
-
-    yours: Equivalent
-    rows: tuple[Equivalent, ...]
-    metric: str
-    maximize: bool
-    tolerance: float
-    largest_batch: LargestBatch | None
-    rule: Rule | None
-    observables: tuple[str, ...]
-    better_lr: Equivalent | None = None
-
-    def _lines(self) -> list[str]:
-        end = "unknown" if self.largest_batch is None else f"{self.largest_batch.batch}"
-        return [
-            f"Batches that learn the same as batch {self.yours.batch} at lr {self.yours.lr.value:g}"
-            f" ({self.metric} within {self.tolerance:.3g}); largest such batch: {end}"
-        ]
-
-    def _summary(self) -> Columns:
-        rows = [self.yours, *self.rows]
-        return {
-            "batch": [row.batch for row in rows],
-            "lr": [shown(row.lr) for row in rows],
-            self.metric: [shown(row.metrics.get(self.metric)) for row in rows],
-            "verdict": ["yours", *(row.verdict for row in self.rows)],
-            "seeds": [row.seeds for row in rows],
-        }
-
-    def _table(self) -> Columns:
-        """One row per batch, the user's training first."""
-        rows = [self.yours, *self.rows]
-        table: dict[str, list[Any]] = {
-            name: [getattr(row, name) for row in rows]
-            for name in ("batch", "exists", "verdict", "steps", "seeds", "by")
-        }
-        estimates = {"lr": [row.lr for row in rows]} | {
-            name: [row.metrics.get(name, _NOTHING) for row in rows] for name in self.yours.metrics
-        }
-        for name, column in estimates.items():
-            table[name] = [estimate.value for estimate in column]
-            table[f"{name}_low"] = [estimate.low for estimate in column]
-            table[f"{name}_high"] = [estimate.high for estimate in column]
-        return table
 
 
 def equivalents(
@@ -151,20 +38,34 @@ def equivalents(
     batches: Collection[int] | None = None,
     level: float = LEVEL,
 ) -> Equivalents | None:
-    """The table of equivalents of the training at `lr`, `batch` and `epochs`.
+    """For each batch, the learning rate that learns the same as the user's training.
 
-    `metric` decides whether two trainings are the same (lower is better, unless `maximize`). Rows
-    are those of `batches`, by default of every other batch that has runs. None without runs of the
-    user's own training that all ended.
+    Parameters
+    ----------
+    runs : iterable of TrainingRun; several seeds per setting
+    lr, batch, epochs : float, int, int; the user's training
+    metric : str
+        Decides whether two trainings are the same.
+    maximize : bool, default False
+        Whether more of the metric is better.
+    batches : collection of int, default all that have runs; the rows
+    level : float, default 0.9; coverage of the intervals
 
+    Returns
+    -------
+    Equivalents or None
+        None without runs of the user's training, or if one of them diverged.
+
+    Examples
+    --------
     >>> def run(lr, batch, seed):
     ...     p = lr / batch * (1 + 0.01 * ((3 * seed + batch) % 4))
     ...     metrics = {"test_error": 0.01 / (0.1 + p), "train_loss": 0.02 / (0.1 + p)}
     ...     return TrainingRun(Setting(lr, batch, epochs=5), seed, metrics)
     >>> places = [(0.1, 8), (0.05, 8), (0.1, 16), (0.2, 16), (0.3, 16)]
     >>> runs = [run(lr, batch, seed) for lr, batch in places for seed in range(5)]
-    >>> found = equivalents(runs, lr=0.1, batch=8, epochs=5, metric="test_error")
-    >>> [(row.batch, row.lr.value, row.verdict) for row in found.rows]
+    >>> table = equivalents(runs, lr=0.1, batch=8, epochs=5, metric="test_error")
+    >>> [(row.batch, row.lr.value, row.verdict) for row in table.rows]
     [(16, 0.2, 'the same')]
     """
     yours = Setting(lr, batch, epochs)
@@ -173,8 +74,7 @@ def equivalents(
         return None
     there = {s.batch for s in compared.settings if s.epochs == epochs} - {batch}
     wanted = sorted(there if batches is None else there.intersection(batches))
-    found = (row_of(compared, other) for other in wanted)
-    rows = tuple(row for row in found if row is not None)
+    rows = tuple(row for other in wanted if (row := row_of(compared, other)) is not None)
     return Equivalents(
         yours=_row(compared, yours, Estimate(lr, lr, lr), exists=True),
         rows=rows,
@@ -189,9 +89,9 @@ def equivalents(
 
 
 def row_of(compared: Comparison, batch: int) -> Equivalent | None:
-    """The row of a batch: at the lr that matches, or else at the best that there is.
+    """The row of a batch: at the lr that matches, or else at the best one.
 
-    If what matches is worse, another lr may still be the same in the deciding metric.
+    If the lr that matches in progress is worse, another may still match in the deciding metric.
     """
     by: Literal["progress", "metric"]
     for by in ("progress", "metric"):
@@ -207,12 +107,12 @@ def row_of(compared: Comparison, batch: int) -> Equivalent | None:
 def matched_lr(
     compared: Comparison, batch: int, by: Literal["progress", "metric"]
 ) -> Estimate | None:
-    """The learning rate that gets as far as the user's, or that has the same deciding metric."""
+    """The learning rate with the progress, or with the deciding metric, of the user's training."""
     return compared.matched_lr(batch) if by == "progress" else compared.metric_match(batch).lr
 
 
 def verified(compared: Comparison, batch: int, lr: Estimate) -> Setting | None:
-    """The setting that stands for a matched lr: the one with the most seeds next to it."""
+    """The setting that represents a matched lr: the one with the most seeds near it."""
     near = [
         s
         for s in compared.row(batch)
@@ -224,7 +124,7 @@ def verified(compared: Comparison, batch: int, lr: Estimate) -> Setting | None:
 
 
 def best_setting(compared: Comparison, batch: int) -> Setting | None:
-    """The one with the best deciding metric, of those that have seeds enough to tell."""
+    """The setting with the best deciding metric, of those with enough seeds."""
     row = compared.row(batch)
     if not row:
         return None
@@ -234,8 +134,8 @@ def best_setting(compared: Comparison, batch: int) -> Setting | None:
 
 def mean(compared: Comparison, setting: Setting) -> float:
     """How much worse than the user's training a setting is, on average."""
-    found = compared.difference(setting, compared.metric)
-    return math.inf if found is None else compared.worse * found.value
+    difference = compared.difference(setting, compared.metric)
+    return math.inf if difference is None else compared.worse * difference.value
 
 
 def _least(compared: Comparison, row: Sequence[Setting]) -> float:
@@ -289,7 +189,7 @@ def _row(
 
 
 def _better(compared: Comparison) -> Equivalent | None:
-    """Another learning rate at the user's own batch that is clearly better."""
+    """Another learning rate at the user's batch that is clearly better."""
     others = [s for s in compared.row(compared.yours.batch) if s != compared.yours]
     better = [s for s in others if compared.verdict(s) == "better"]
     if not better:
@@ -299,7 +199,7 @@ def _better(compared: Comparison) -> Equivalent | None:
 
 
 def _largest(compared: Comparison, rows: Sequence[Equivalent]) -> LargestBatch | None:
-    """Where one curve through all rows leaves the tolerance."""
+    """The batch at which one curve through all rows leaves the tolerance."""
     above = [row for row in rows if row.batch > compared.yours.batch]
     known = [row for row in above if math.isfinite(row.difference.low)]
     if not known:
@@ -320,7 +220,7 @@ def _largest(compared: Comparison, rows: Sequence[Equivalent]) -> LargestBatch |
 def _rule(compared: Comparison, rows: Sequence[Equivalent]) -> Rule | None:
     """A line through the user's point in log batch and log lr, over rows that learn the same.
 
-    It goes as far from the user's batch as it lies within the intervals of all rows on the way.
+    It extends as far from the user's batch as it lies within the intervals of all rows up to there.
     """
     yours = compared.yours
     same = [row for row in rows if row.exists and row.by == "progress"]
@@ -334,16 +234,16 @@ def _rule(compared: Comparison, rows: Sequence[Equivalent]) -> Rule | None:
 
 def _holds(yours: Setting, row: Equivalent, exponent: float) -> bool:
     """Whether a rule gives the lr of a row, up to its interval or what counts as the same lr."""
-    foretold = yours.lr * (row.batch / yours.batch) ** exponent
-    near = abs(math.log(foretold / row.lr.value)) <= NEAR
-    return near or row.lr.low <= foretold <= row.lr.high
+    expected = yours.lr * (row.batch / yours.batch) ** exponent
+    near = abs(math.log(expected / row.lr.value)) <= NEAR
+    return near or row.lr.low <= expected <= row.lr.high
 
 
 def _exponent(yours: Setting, rows: Sequence[Equivalent]) -> Estimate:
-    """Least squares, in which rows count by how well their lr is known.
+    """Least squares, weighted by how well the lr of each row is known.
 
-    They share the noise of the user's own training, so that all may be off the same way: the
-    interval is that of all low ends, and of all high ends.
+    Rows share the noise of the user's training, so that all may be off in the same direction: the
+    interval goes from the fit through all low ends to that through all high ends.
     """
     x = np.log([row.batch / yours.batch for row in rows])
     low, middle, high = (

@@ -18,7 +18,7 @@ from sgdphase.stats import Estimate, interval, linear_fit, seed_means, seed_repl
 
 __all__ = ["Branch", "Line", "critical_batch", "crossing", "gd_line", "inner_cells", "line_branch"]
 
-FINE = 16  # points per grid step at which an interpolated curve is looked at
+FINE = 16  # points per grid step at which an interpolated curve is evaluated
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ def inner_cells(plane: Plane, regime: NDArray[np.str_], name: Regime) -> NDArray
 
     Cells of the regime at least half as far from every cell of the other regimes (in octaves) as
     its deepest cell is. Crossovers are broad (from GD to noise the excess over GD halves with each
-    octave), so a mean over a whole regime would be off by the cells at its rim.
+    octave), so cells at the rim would bias a mean over the whole regime.
     """
     mine = regime == name
     others = np.any([_joined(regime == n) for n in TARGETS if n != name], axis=0)
@@ -152,7 +152,7 @@ def critical_batch(
 def _column_means(values: FloatArray, keep: NDArray[np.bool_]) -> FloatArray:
     """Means over the kept rows of each column that has any, for each seed: `[column, seed]`."""
     columns = [
-        # Per seed, but rows that a seed lacks are made up for within it.
+        # Per seed; rows that a seed lacks are filled in from the others.
         seed_means(np.moveaxis(values[keep[:, j], j], 0, -1))
         for j in range(values.shape[1])
         if keep[:, j].any()
@@ -164,8 +164,8 @@ def crossing(x: FloatArray, curves: FloatArray, height: float) -> FloatArray:
     """Where each of `curves [R, n]` rises through `height`: an end of `x` if that is beyond it.
 
     It is the start plus the length over which the curve is below: the crossing itself if there is
-    one, and a fair middle if noise makes several, where the first would be too low on average and
-    the last too high.
+    one, and a value in their middle if noise makes several, of which the first would be too low on
+    average and the last too high.
     """
     from scipy.interpolate import PchipInterpolator
 
@@ -184,7 +184,7 @@ def crossing(x: FloatArray, curves: FloatArray, height: float) -> FloatArray:
 
 
 def _joined(cells: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Those that share a side with another of them: a lone cell is noise, not a region."""
+    """Cells that share a side with another of them: a single cell is noise, not a region."""
     padded = np.pad(cells, 1)
     beside = padded[:-2, 1:-1] | padded[2:, 1:-1] | padded[1:-1, :-2] | padded[1:-1, 2:]
     return np.asarray(cells & beside)

@@ -30,10 +30,27 @@ AXES = ("lr", "batch", "seed")
 
 @dataclass(frozen=True, repr=False)
 class Plane(Shown):
-    """An observable on a grid: arrays are `[lr, batch, seed]`, NaN where no run was fitted.
+    """An observable on the grid of learning rates, batches and seeds.
 
-    `status` is empty where there is no run. `test_error` is None if the runs have none; `fixed`
-    holds what all runs have in common, by name.
+    Attributes
+    ----------
+    observable : str; its name
+    lr, batch, seed : ndarray
+        The axes, increasing; `lr` and `batch` above 0.
+    value : ndarray [lr, batch, seed]; NaN where no run was fitted
+    status : ndarray [lr, batch, seed] of str
+        Status of each run; empty where there is none.
+    test_error : ndarray [lr, batch, seed] or None (the runs have none)
+    fixed : mapping
+        Parameters that all runs have in common, by name.
+
+    Examples
+    --------
+    >>> value = np.array([[[1.0], [2.0]]])
+    >>> plane = Plane("alignment", np.array([0.5]), np.array([1.0, 2.0]), np.array([0]), value,
+    ...               np.full(value.shape, "fitted"))
+    >>> plane.log_value.tolist()
+    [[[0.0], [1.0]]]
     """
 
     observable: str
@@ -82,11 +99,20 @@ class Plane(Shown):
 def plane_from_table(
     table: Mapping[str, Any], observable: str = "alignment", **fixed: Any
 ) -> Plane:
-    """The plane of `observable` from columns of equal length, one entry per run.
+    """The plane of an observable, from a table of runs.
 
-    `fixed` picks rows: `train_size=8192, chi=1.0`. If what is left holds several experiments, the
-    error says which values can be chosen.
+    Parameters
+    ----------
+    table : mapping of str to array_like
+        Columns of equal length, one entry per run: `lr`, `batch`, `seed`, `status`, observables,
+        and other parameters.
+    observable : str, default "alignment"; a column
+    **fixed
+        Values that select runs, as `train_size=8192, chi=1.0`. If several experiments are left,
+        the error lists the values to choose from.
 
+    Examples
+    --------
     >>> runs = dict(lr=[1.0, 2.0], batch=[1, 1], seed=[0, 0], status=["fitted", "fitted"],
     ...             alignment=[0.5, 1.0], train_size=[8, 16])
     >>> plane_from_table(runs)
@@ -127,9 +153,25 @@ def plane_from_table(
 
 
 def plane_from_dataset(dataset: Any, observable: str = "alignment", **fixed: Any) -> Plane:
-    """The same from an xarray Dataset whose dimensions are the parameters.
+    """The plane of an observable, from an xarray Dataset.
 
     Without a variable `status`, a run is fitted where its observable is finite.
+
+    Parameters
+    ----------
+    dataset : xarray.Dataset
+        Its dimensions are parameters, `lr` and `batch` among them.
+    observable : str, default "alignment"; a variable
+    **fixed
+        Values that select runs, as in `plane_from_table`.
+
+    Examples
+    --------
+    >>> import xarray
+    >>> data = xarray.Dataset({"alignment": (("lr", "batch"), [[1.0, 2.0]])},
+    ...                       {"lr": [0.5], "batch": [1, 2]})
+    >>> plane_from_dataset(data).value.ravel().tolist()
+    [1.0, 2.0]
     """
     if observable not in dataset.data_vars:
         raise InputError(f"no variable {observable}: there are {_listed(dataset.data_vars)}")
@@ -181,15 +223,15 @@ def _refuse_repeats(columns: dict[str, NDArray[Any]], place: NDArray[np.int64]) 
     if repeated.size == 0:
         return
     pairs = [(order[i], order[i + 1]) for i in repeated]
-    telling = []
+    choices = []
     for name, column in columns.items():
         # Observables differ between any two runs; a parameter takes few values.
         few = len(_values(column)) <= max(8, len(column) // 8)
         if name != "status" and few and all(not _same(column[i], column[j]) for i, j in pairs):
-            telling.append(f"{name} from {_listed(_values(column))}")
+            choices.append(f"{name} from {_listed(_values(column))}")
     raise InputError(
         f"{len(pairs)} runs repeat the lr, batch and seed of another: "
-        f"choose {'; '.join(telling) or 'fewer of them'}"
+        f"choose {'; '.join(choices) or 'fewer of them'}"
     )
 
 

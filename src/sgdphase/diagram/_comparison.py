@@ -1,14 +1,14 @@
-"""Trainings compared with the user's own, seed by seed.
+"""Trainings compared with the user's training, seed by seed.
 
-A seed stands for a split of the data, an initialisation and an order of batches, so that two
-settings are compared within seeds. How far a training got is told by *observables*: the training
-loss (unless it is next to zero), the alignment, the change of the weights. At another batch the
-learning rate that *matches* an observable is where its mean difference to the user's training
-crosses zero, on the branch that is continuous with small learning rates: near instability the
-training loss rises again, and a second crossing there is another training.
+A seed determines a split of the data, an initialisation and an order of batches, so that two
+settings are compared within seeds. The progress of a training is measured by *observables*: the
+training loss (unless it is next to zero), the alignment, the change of the weights. At another
+batch the learning rate that *matches* an observable is where its mean difference to the user's
+training crosses zero, on the branch that is continuous with small learning rates: near
+instability the training loss rises again, and a second crossing there is another training.
 
 Intervals are Student's. A setting of five seeds or more has its own deviation, one of fewer that of
-all settings together: the deviation of two or three numbers is hardly known.
+all settings together: two or three numbers do not determine a deviation.
 """
 
 from __future__ import annotations
@@ -30,19 +30,18 @@ __all__ = ["PROGRESS", "Comparison", "Match", "Verdict"]
 
 PROGRESS = ("train_loss", "alignment", "weight_change")
 # A training loss below this part of that at the start is next to zero: it is the noise of the last
-# steps, and not how far the training got.
+# steps, and does not measure progress.
 _NEXT_TO_ZERO = 0.01
-# Seeds from which a setting's own deviation is used.
+# A setting with this many seeds or more has its own deviation.
 _OWN_DEVIATION = 5
-# Which way each goes as a training gets further. At a learning rate where one goes the other way,
-# steps are already too large for it, and it matches nothing.
+# Sign of the change of each as a training progresses. At a learning rate where one has the other
+# sign, steps are too large for it, and it matches nothing.
 _FURTHER = {"train_loss": -1.0, "alignment": 1.0, "weight_change": 1.0}
 # Deviations of settings whose metric is within this factor of the user's are taken together.
 _ALIKE = 2.0
-# An observable that would leave the learning rate open by more than this factor either way says
-# nothing about it.
+# An observable that leaves the learning rate uncertain by more than this factor is not used.
 _OPEN = math.log(4)
-# Tolerance of a verdict, of the user's own value, unless seeds scatter more.
+# Tolerance of a verdict, relative to the user's value, unless seeds scatter more.
 TOLERANCE = 0.05
 
 # `not worse`: the same or better, which of the two is open.
@@ -53,8 +52,8 @@ Verdict = Literal["the same", "better", "not worse", "worse", "cannot tell"]
 class Match:
     """The learning rate at which an observable is as in the user's training.
 
-    *matched*: `lr` has it. *short*: no lr so far got as far; `ended` if larger ones do not get
-    further. *beyond*: every lr so far got further. *flat*: it hardly depends on lr.
+    *matched*: at `lr`. *short*: every lr so far has less progress; `ended` if larger ones do not
+    have more. *beyond*: every lr so far has more progress. *flat*: it hardly depends on lr.
     """
 
     state: Literal["matched", "short", "beyond", "flat"]
@@ -89,11 +88,11 @@ class Comparison:
             if any(not run.metrics or went_up(run.metrics) for run in by_seed.values())
         }
 
-    # What there is
+    # Settings and seeds
 
     @property
     def settings(self) -> list[Setting]:
-        """Those with runs, in order, unstable ones included."""
+        """All settings with runs, sorted, unstable ones included."""
         return sorted(self._runs)
 
     def row(self, batch: int, *, stable: bool = True) -> list[Setting]:
@@ -106,38 +105,40 @@ class Comparison:
         ]
 
     def seeds(self, setting: Setting) -> int:
-        """How many seeds a setting shares with the user's."""
+        """Number of seeds that a setting shares with the user's."""
         ours = self._runs.get(self.yours, {})
         return sum(seed in ours for seed in self._runs.get(setting, {}))
 
     def steps(self, setting: Setting) -> int:
-        """Of a training, 0 where it is not known."""
+        """Steps of a training, 0 if unknown."""
         return max((run.steps for run in self._runs.get(setting, {}).values()), default=0)
 
     @cached_property
     def names(self) -> list[str]:
         """Every metric of the user's training."""
-        found = [name for run in self._runs.get(self.yours, {}).values() for name in run.metrics]
-        return list(dict.fromkeys(found))
+        runs = self._runs.get(self.yours, {}).values()
+        return list(dict.fromkeys(name for run in runs for name in run.metrics))
 
     @cached_property
     def observables(self) -> list[str]:
-        """What tells how far a training got: that of `PROGRESS` which depends on lr.
+        """What measures progress: the metrics in `PROGRESS` that depend on lr.
 
-        A training that gives none of them is matched by all its other metrics, or by the only one.
+        A training that has none of them is matched by all its other metrics, or by the only one.
         """
         if not self.names:
             return []
-        named = [name for name in PROGRESS if name in self.names and not self._is_spent(name)]
+        named = [
+            name for name in PROGRESS if name in self.names and not self._is_next_to_zero(name)
+        ]
         others = [name for name in self.names if name not in (self.metric, "initial_loss")]
         chosen = named or [n for n in others if n not in PROGRESS] or [self.metric]
-        return [name for name in chosen if self._is_telling(name)]
+        return [name for name in chosen if self._depends_on_lr(name)]
 
-    def _is_telling(self, name: str) -> bool:
+    def _depends_on_lr(self, name: str) -> bool:
         slope = self.slope(name)
         return slope is not None and slope * _FURTHER.get(name, slope) > 0
 
-    def _is_spent(self, name: str) -> bool:
+    def _is_next_to_zero(self, name: str) -> bool:
         if name != "train_loss":
             return False
         start, here = self.estimate(self.yours, "initial_loss"), self.estimate(self.yours, name)
@@ -153,7 +154,7 @@ class Comparison:
         return {seed: run.metrics[name] for seed, run in by_seed if name in run.metrics}
 
     def estimate(self, setting: Setting, name: str) -> Estimate | None:
-        """The mean of a metric, with an interval; None where there is none."""
+        """The mean of a metric, with an interval; None without values."""
         y = np.array(list(self.values(setting, name).values()))
         if not y.size:
             return None
@@ -171,10 +172,10 @@ class Comparison:
         return Estimate(float(d.mean()), float(d.mean()) - half, float(d.mean()) + half)
 
     def tolerance(self, name: str) -> float:
-        """How much a metric may differ and be the same: 5 %, or the deviation of the seeds.
+        """The difference in a metric that counts as the same: 5 %, or the deviation of the seeds.
 
-        Of a share of which more is better, as an accuracy, 5 % of what is missing to one. Where
-        both are zero, as little as the metric can differ.
+        For a fraction of which more is better, as an accuracy, 5 % of what is missing to one. If
+        both are zero, the smallest difference that occurs.
         """
         y = np.array(list(self.values(self.yours, name).values()))
         if not y.size:
@@ -193,12 +194,12 @@ class Comparison:
     def verdict(self, setting: Setting, name: str | None = None) -> Verdict:
         """Whether a metric, by default the deciding one, is the same as the user's."""
         name = name or self.metric
-        found, tolerance = self.difference(setting, name), self.tolerance(name)
+        change, tolerance = self.difference(setting, name), self.tolerance(name)
         if setting == self.yours:
             return "the same"
-        if found is None or not math.isfinite(found.low):
+        if change is None or not math.isfinite(change.low):
             return "cannot tell"
-        low, high = sorted((self.worse * found.low, self.worse * found.high))
+        low, high = sorted((self.worse * change.low, self.worse * change.high))
         if -tolerance <= low and high <= tolerance:
             return "the same"
         if low > tolerance:
@@ -208,19 +209,19 @@ class Comparison:
         return "not worse" if high <= tolerance else "cannot tell"
 
     def _alike(self, name: str) -> list[Setting]:
-        """Settings whose seeds tell the deviation of a metric: near instability it is another."""
+        """Settings with the same deviation of a metric: near instability it is larger."""
         ours = np.mean(list(self.values(self.yours, name).values()))
-        found = []
+        alike = []
         for setting in self.settings:
             values = list(self.values(setting, name).values())
             mean = np.mean(values) if values else math.nan
             within = ours <= 0 or ours / _ALIKE <= mean <= ours * _ALIKE
             if values and within and setting != self.yours:
-                found.append(setting)
-        return [s for s in found if s.epochs == self.yours.epochs]
+                alike.append(setting)
+        return [s for s in alike if s.epochs == self.yours.epochs]
 
     def _half_width(self, y: FloatArray, others: Iterable[FloatArray]) -> float:
-        """Of the interval of a mean; NaN where nothing tells the deviation."""
+        """Half width of the interval of a mean; NaN if the deviation is unknown."""
         groups = [y] if y.size >= _OWN_DEVIATION else [y, *others]
         deviation, freedom = pooled(groups)
         if freedom == 0:
@@ -242,9 +243,9 @@ class Comparison:
     # Matching
 
     def slope(self, name: str) -> float | None:
-        """Of an observable (its logarithm where it has one) in log lr, below the user's lr.
+        """Slope of an observable (of its logarithm if it has one) in log lr, below the user's lr.
 
-        None if seeds do not tell it from zero.
+        None if it is zero within the scatter of the seeds.
         """
         lower = [s for s in self.row(self.yours.batch) if s.lr < self.yours.lr]
         if not lower:
@@ -263,9 +264,9 @@ class Comparison:
         return mean if abs(mean) > quantile(freedom, 0.95) * error and mean != 0 else None
 
     def distance(self, setting: Setting, name: str) -> float:
-        """How far an observable (its logarithm where it has one) is from the user's, on average."""
-        found = self._differences(setting, name, log=self._is_positive(name))
-        return float(found.mean()) if found.size else math.nan
+        """Mean distance of an observable (of its logarithm if it has one) from the user's."""
+        differences = self._differences(setting, name, log=self._is_positive(name))
+        return float(differences.mean()) if differences.size else math.nan
 
     def match(self, name: str, batch: int) -> Match:
         """The learning rate at which an observable is as in the user's training."""
@@ -301,14 +302,14 @@ class Comparison:
         half = noise / math.sqrt(float(n[first : first + 2].mean())) / steepness
         if half > _OPEN:
             return Match("flat")
-        # Where the curve is flat, rates that were tried may not be told from the match.
+        # If the curve is flat, rates that were tried may be as good as the match.
         same = u[np.abs(ahead) <= noise / np.sqrt(n)]
         same = same[np.abs(same - at) <= _OPEN]
         low, high = min(at - half, *same, at), max(at + half, *same, at)
         return Match("matched", Estimate(*(math.exp(x) for x in (at, low, high))))
 
     def _has_ended(self, batch: int, by_seed: Sequence[FloatArray], ahead: FloatArray) -> bool:
-        """Whether larger learning rates get no further: unstable ones, or the way back."""
+        """Whether larger learning rates have no more progress: unstable, or past the best."""
         highest = self.row(batch, stable=False)[-1]
         if highest in self.unstable:
             return True
@@ -320,20 +321,20 @@ class Comparison:
         return bool(ahead[best] - ahead[-1] > noise) or len(ahead) - best > 2
 
     def matches(self, batch: int) -> dict[str, Match]:
-        """Of every observable."""
+        """The match of every observable."""
         return {name: self.match(name, batch) for name in self.observables}
 
     def matched_lr(self, batch: int) -> Estimate | None:
         """The middle of the matches; the interval spans them and their noise."""
-        found = [match.lr for match in self.matches(batch).values() if match.lr is not None]
-        if not found:
+        rates = [match.lr for match in self.matches(batch).values() if match.lr is not None]
+        if not rates:
             return None
-        middle = math.exp(float(np.median(np.log([lr.value for lr in found]))))
-        return Estimate(middle, min(lr.low for lr in found), max(lr.high for lr in found))
+        middle = math.exp(float(np.median(np.log([lr.value for lr in rates]))))
+        return Estimate(middle, min(lr.low for lr in rates), max(lr.high for lr in rates))
 
     def differs(self, setting: Setting) -> dict[str, float]:
         """Metrics other than the deciding one that are clearly not the same: relative changes."""
-        found = {}
+        changes = {}
         for name in self.names:
             if name in (self.metric, "initial_loss") or setting == self.yours:
                 continue
@@ -342,5 +343,5 @@ class Comparison:
                 continue
             tolerance = self.tolerance(name)
             if change.low > tolerance or change.high < -tolerance:
-                found[name] = change.value / abs(ours.value)
-        return found
+                changes[name] = change.value / abs(ours.value)
+        return changes

@@ -33,7 +33,25 @@ _LABELS = {
 
 
 def draw(diagram: PhaseDiagram, path: str | Path) -> Path:
-    """Write the picture in the format of the ending of `path` (png, pdf, svg)."""
+    """Write the picture of a diagram, and return its path.
+
+    Parameters
+    ----------
+    diagram : PhaseDiagram
+    path : str or Path
+        Its ending names the format: png, pdf, svg and others of matplotlib.
+
+    Examples
+    --------
+    >>> from sgdphase.diagram import phase_diagram, plane_from_table
+    >>> runs = dict(lr=[1.0, 2.0], batch=[1, 1], seed=[0, 0], status=["fitted"] * 2,
+    ...             alignment=[1.0, 2.0])
+    >>> diagram = phase_diagram(plane_from_table(runs))
+    >>> draw(diagram, "map.txt")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    sgdphase.errors.InputError: map.txt: must end in one of ....pdf, ..., .png, ...
+    """
     out = Path(path)
     figure = draw_figure(diagram)
     endings = sorted(figure.canvas.get_supported_filetypes())
@@ -47,7 +65,21 @@ def draw(diagram: PhaseDiagram, path: str | Path) -> Path:
 
 
 def draw_figure(diagram: PhaseDiagram) -> Figure:
-    """One panel for the observable, and one for the test error if the runs have it."""
+    """The picture as a matplotlib Figure: the observable, and the test error if there is one.
+
+    Parameters
+    ----------
+    diagram : PhaseDiagram
+
+    Examples
+    --------
+    >>> from sgdphase.diagram import phase_diagram, plane_from_table
+    >>> runs = dict(lr=[1.0, 2.0], batch=[1, 1], seed=[0, 0], status=["fitted"] * 2,
+    ...             alignment=[1.0, 2.0])
+    >>> diagram = phase_diagram(plane_from_table(runs))
+    >>> len(draw_figure(diagram).axes)  # one panel and its colour bar
+    2
+    """
     errors = diagram.grid("test_error")
     fields = ["value"] + (["test_error"] if np.isfinite(errors).any() else [])
     figure, panels = new_figure(len(fields), size=(4.9, 4.3))
@@ -63,7 +95,26 @@ def draw_figure(diagram: PhaseDiagram) -> Figure:
 
 
 def draw_plane(axes: Any, diagram: PhaseDiagram, field: str) -> None:
-    """A field of the cells as colours; black dots for what diverged, grey where nothing is."""
+    """Draw a field of the cells as colours; black dots where runs diverged, grey without runs.
+
+    Parameters
+    ----------
+    axes : matplotlib.axes.Axes
+    diagram : PhaseDiagram
+    field : str
+        A number of the cells, such as "value" or "test_error".
+
+    Examples
+    --------
+    >>> from sgdphase.diagram import phase_diagram, plane_from_table
+    >>> runs = dict(lr=[1.0, 2.0], batch=[1, 1], seed=[0, 0], status=["fitted"] * 2,
+    ...             alignment=[1.0, 2.0])
+    >>> diagram = phase_diagram(plane_from_table(runs))
+    >>> axes = draw_figure(diagram).axes[0]
+    >>> draw_plane(axes, diagram, "value")
+    >>> axes.get_xlabel()
+    'batch size $B$'
+    """
     from matplotlib.colors import LogNorm, Normalize
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 
@@ -94,7 +145,26 @@ def draw_plane(axes: Any, diagram: PhaseDiagram, field: str) -> None:
 
 
 def draw_lines(axes: Any, diagram: PhaseDiagram) -> None:
-    """The GD line with its interval, `B*` and the first-step line."""
+    """Draw the GD line with its interval, `B*` and the first-step line, as far as there are any.
+
+    Parameters
+    ----------
+    axes : matplotlib.axes.Axes
+        As left by `draw_plane`: logarithms base 2.
+    diagram : PhaseDiagram
+
+    Examples
+    --------
+    >>> from sgdphase.diagram import phase_diagram, plane_from_table
+    >>> runs = dict(lr=[1.0, 2.0], batch=[1, 1], seed=[0, 0], status=["fitted"] * 2,
+    ...             alignment=[1.0, 2.0])
+    >>> diagram = phase_diagram(plane_from_table(runs))
+    >>> axes = draw_figure(diagram).axes[0]
+    >>> before = len(axes.lines)
+    >>> draw_lines(axes, diagram)
+    >>> len(axes.lines) - before  # two runs have no boundary
+    0
+    """
     (left, right), (bottom, top) = axes.get_xlim(), axes.get_ylim()
     dashed: Any = {
         "color": "black",
@@ -134,7 +204,25 @@ def draw_lines(axes: Any, diagram: PhaseDiagram) -> None:
 
 
 def draw_names(axes: Any, diagram: PhaseDiagram) -> None:
-    """Each regime's name in the middle of its region."""
+    """Write each regime's name in the middle of its region.
+
+    Parameters
+    ----------
+    axes : matplotlib.axes.Axes
+        As left by `draw_plane`: logarithms base 2.
+    diagram : PhaseDiagram
+
+    Examples
+    --------
+    >>> from sgdphase.diagram import phase_diagram, plane_from_table
+    >>> runs = dict(lr=[1.0, 2.0], batch=[1, 1], seed=[0, 0], status=["fitted"] * 2,
+    ...             alignment=[1.0, 2.0])
+    >>> diagram = phase_diagram(plane_from_table(runs))
+    >>> axes = draw_figure(diagram).axes[0]
+    >>> draw_names(axes, diagram)
+    >>> len(axes.texts)  # two runs have no regime
+    0
+    """
     regime = diagram.grid("regime")
     x, y = np.meshgrid(np.log2(diagram.batch), np.log2(diagram.lr))
     (left, right), (bottom, top) = axes.get_xlim(), axes.get_ylim()

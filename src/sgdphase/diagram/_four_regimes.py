@@ -5,11 +5,11 @@ With `s` the slope of an observable in log lr, its slopes in log lr, log batch a
     noise-dominated         (s, -s, 0)    lr / batch decides; more epochs change nothing
     first-step-dominated    (s,  0, 0)    lr decides
     time-limited            (s, -s, s)    lr x steps decides: it is the time, not the noise
-    gradient descent        s small       nothing decides: the training has ended
+    gradient descent        s small       nothing decides: the training has converged
 
 How large `s` is depends on the observable; the ratios `-s_batch / s_lr` and `s_epochs / s_lr` name
-the regime: (1, 0), (0, 0), (1, 1). In between is real: the perceptron cut short in its noise regime
-has (1, 1/(3+chi)), "noise-dominated, unfinished".
+the regime: (1, 0), (0, 0), (1, 1). Ratios in between occur: the perceptron stopped early in its
+noise regime has (1, 1/(3+chi)), "noise-dominated, unfinished".
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _NONE = "none"
 
 @dataclass(frozen=True)
 class Slopes:
-    """Of one observable, in log lr, log batch and log epochs."""
+    """Slopes of one observable in log lr, log batch and log epochs."""
 
     observable: str
     lr: Estimate
@@ -81,7 +81,7 @@ def neighbour_slopes(
 
     `lower` has another learning rate, `larger` another batch and `other` another number of epochs.
     """
-    yours, found = compared.yours, {}
+    yours, slopes = compared.yours, {}
     places = {
         "lr": (lower, math.log(lower.lr / yours.lr)),
         "batch": (larger, math.log(larger.batch / yours.batch)),
@@ -95,11 +95,11 @@ def neighbour_slopes(
         every = [by_seed[seed] for by_seed in (ours, *values.values()) for seed in seeds]
         if not seeds or min(every) <= 0 or any(step == 0 for _, step in places.values()):
             continue
-        found[name] = {
+        slopes[name] = {
             key: np.array([math.log(values[key][s] / ours[s]) / places[key][1] for s in seeds])
             for key in places
         }
-    return found
+    return slopes
 
 
 def slopes_of(
@@ -112,12 +112,12 @@ def slopes_of(
         return None
     copies = seed_replicates(table, np.random.default_rng(0), REPLICATES)
     means = seed_means(table)
-    found = {name: interval(float(means[k]), copies[:, k], level) for k, name in enumerate(names)}
-    return Slopes(observable, found["lr"], found["batch"], found.get("epochs"))
+    slopes = {name: interval(float(means[k]), copies[:, k], level) for k, name in enumerate(names)}
+    return Slopes(observable, slopes["lr"], slopes["batch"], slopes.get("epochs"))
 
 
 def training_regime(per_observable: Mapping[str, Mapping[str, FloatArray]]) -> TrainingRegime:
-    """The regime by the observable whose slope in lr stands out most."""
+    """The regime by the observable whose slope in lr is the clearest."""
     known = {}
     for name, per_seed in per_observable.items():
         slopes = slopes_of(name, per_seed)
@@ -147,7 +147,7 @@ def training_regime(per_observable: Mapping[str, Mapping[str, FloatArray]]) -> T
 
 
 def _is_small(slopes: Slopes) -> bool:
-    """Against 1, which slopes of progress have elsewhere; those of others have no such scale."""
+    """Whether slopes are far below 1, their usual size for progress; others have no such scale."""
     if slopes.observable not in PROGRESS:
         return False
     parts = [part for part in (slopes.lr, slopes.batch, slopes.epochs) if part is not None]
@@ -183,7 +183,7 @@ def _nearest(slopes: FloatArray) -> str | tuple[str, str]:
     point = (-in_batch / in_lr, in_epochs / in_lr)
     distance = {name: math.dist(point, target) for name, target in RATIOS.items()}
     first = min(distance, key=lambda name: distance[name])
-    # On the way from noise to time, the ratio of epochs tells how far the training is from its end.
+    # Between noise and time, the ratio of epochs measures how far the training is from its end.
     if abs(point[0] - 1) <= _REACH and _SMALL < point[1] < 1 - _REACH:
         return UNFINISHED
     if distance[first] <= _REACH:

@@ -1,4 +1,4 @@
-"""What the runs cannot tell, and which runs would."""
+"""What the runs cannot decide, and which runs would."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ENOUGH_SEEDS = 3
 
 
 def run_notes(plane: Plane) -> list[str]:
-    """About the runs themselves: seeds, grid, runs without a value."""
+    """Notes on the runs: seeds, grid, runs without a value."""
     notes = []
     seeds = plane.seed.size
     if seeds == 1:
@@ -64,7 +64,7 @@ def boundary_notes(
     below: Branch | None,
     above: Branch | None,
 ) -> list[str]:
-    """About regimes and boundaries that are not there."""
+    """Notes on regimes and boundaries that are missing."""
     notes = []
     lr, batch = plane.lr, plane.batch
     has = {name: bool((regime == name).any()) for name in ("noise-dominated", "GD")}

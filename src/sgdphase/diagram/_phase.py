@@ -27,9 +27,19 @@ __all__ = ["Best", "Cell", "LinePoint", "PhaseDiagram", "phase_diagram"]
 
 @dataclass(frozen=True)
 class Cell:
-    """One cell; `value` is the geometric mean over seeds, `sem` its standard error.
+    """A cell of the diagram returned by `phase_diagram`.
 
-    `sem` holds the scatter between seeds in full; comparisons between cells are sharper than it.
+    Attributes
+    ----------
+    lr, batch : float
+    regime : str; one of `REGIMES`
+    confidence : float
+        Share of bootstrap replicates of the same regime, from 0 to 1.
+    value, sem, test_error : float
+        Geometric mean of the observable over seeds, its standard error (all the scatter between
+        seeds; comparisons between cells are more precise), and the mean test error.
+    slope_lr, slope_batch : float
+        Slopes of the logarithm of the observable.
     """
 
     lr: float
@@ -43,13 +53,20 @@ class Cell:
     slope_batch: float
 
     def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
         names = ("lr", "batch", "regime", "confidence", "value", "sem")
         return {name: _plain(getattr(self, name)) for name in names}
 
 
 @dataclass(frozen=True)
 class LinePoint:
-    """A point of the GD line."""
+    """A point of the GD line in the diagram returned by `phase_diagram`.
+
+    Attributes
+    ----------
+    batch, lr, low, high : float
+        The point, and the interval of `lr`.
+    """
 
     batch: float
     lr: float
@@ -57,14 +74,22 @@ class LinePoint:
     high: float
 
     def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
         return {name: _plain(getattr(self, name)) for name in ("batch", "lr", "low", "high")}
 
 
 @dataclass(frozen=True)
 class Best:
-    """The lowest test error, over cells that have every seed.
+    """The cell of lowest test error in the diagram returned by `phase_diagram`.
 
-    `confidence` is the share of bootstrap replicates whose lowest cell is of the same regime.
+    Attributes
+    ----------
+    lr, batch, regime : float, float, str
+        The cell; only cells with every seed are compared.
+    value, low, high : float
+        The test error, and its interval.
+    confidence : float
+        Share of bootstrap replicates whose lowest cell is of the same regime.
     """
 
     lr: float
@@ -76,12 +101,31 @@ class Best:
     confidence: float
 
     def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
         return {name: _plain(value) for name, value in self.__dict__.items()}
 
 
 @dataclass(frozen=True, repr=False)
 class PhaseDiagram(Shown):
-    """What `phase_diagram` returns; `docs/diagram.md` says how each number is decided."""
+    """Regimes and boundaries, returned by `phase_diagram`; `docs/diagram.md` explains each number.
+
+    Attributes
+    ----------
+    observable, fixed : str and mapping; of the plane
+    factor, level, seeds : float, float, int
+        As given, and the number of seeds.
+    lr, batch : ndarray; the axes
+    cells : tuple of Cell
+        Row by row, `batch` varying fastest.
+    critical_batch, critical_temperature, first_step_lr : Estimate or None
+        None where the runs do not hold the boundary.
+    gd_line : tuple of LinePoint
+    slopes : mapping of str to Estimate or None
+        Of the GD line, `below` and `above` the critical batch.
+    best : Best or None
+    notes : tuple of str
+        What is missing, and which runs would give it.
+    """
 
     observable: str
     factor: float
@@ -100,7 +144,7 @@ class PhaseDiagram(Shown):
     notes: tuple[str, ...]
 
     def grid(self, name: str) -> NDArray[Any]:
-        """A field of the cells as an array `[lr, batch]`."""
+        """The field `name` of the cells as an array `[lr, batch]`."""
         column = np.array([getattr(cell, name) for cell in self.cells])
         return column.reshape(self.lr.size, self.batch.size)
 
@@ -145,7 +189,7 @@ def phase_diagram(
     replicates: int = REPLICATES,
     seed: int = 0,
 ) -> PhaseDiagram:
-    """Regimes and boundaries of a plane.
+    """Regimes and boundaries of a plane of an observable `m`.
 
     - `gd_line`: `lr_c(batch)`, where `m` is `factor` times its GD value
     - `critical_batch`: `B*`, where the power laws of `m/lr` cross
@@ -153,30 +197,47 @@ def phase_diagram(
     - `first_step_lr`: `lr_c` over the batches from `2 B*`
     - `slopes`: of `log lr_c` in `log batch`, `below` and `above` `B*` in the same way
 
-    Without `B*` the whole line counts as one branch, if only one of the two regimes is there.
+    Without `B*` the whole line counts as one branch, if only one of the two regimes is present.
+
+    Parameters
+    ----------
+    plane : Plane
+    factor : float, default 2; above 1
+    level : float, default 0.9; coverage of the intervals
+    confidence, replicates, seed
+        As in `classify`.
+
+    Examples
+    --------
+    >>> lr, batch, scatter = 2.0 ** np.arange(-9, 3), 2.0 ** np.arange(9), np.array([0.9, 1, 1.1])
+    >>> m = np.maximum(1, np.maximum(64 / batch, 4) * lr[:, None])[..., None] * scatter
+    >>> plane = Plane("alignment", lr, batch, np.arange(3), m, np.full(m.shape, "fitted"))
+    >>> diagram = phase_diagram(plane)
+    >>> round(diagram.critical_batch.value, 2), round(1 / diagram.critical_temperature.value, 2)
+    (16.0, 32.0)
     """
     if not 1 < factor < np.inf:
         raise InputError(f"factor = {factor}: must be a number above 1, as 2 or 1.3")
-    found = classify(plane, replicates=replicates, confidence=confidence, seed=seed)
+    regimes = classify(plane, replicates=replicates, confidence=confidence, seed=seed)
     rng = np.random.default_rng([seed, 1])
-    b_star = critical_batch(plane, found.regime, level, rng, replicates)
-    line = gd_line(plane, found.regime, factor, rng, replicates)
-    below, above = _branches(line, b_star, found.regime, level, rng)
+    b_star = critical_batch(plane, regimes.regime, level, rng, replicates)
+    line = gd_line(plane, regimes.regime, factor, rng, replicates)
+    below, above = _branches(line, b_star, regimes.regime, level, rng)
     points = () if line is None else line.estimates(level)
-    best = _best(plane, found.regime, level, rng, replicates)
+    best = _best(plane, regimes.regime, level, rng, replicates)
 
     log_value = plane.log_value
     n = np.isfinite(log_value).sum(axis=-1)
     value, sem = _value(log_value, n)
     error = np.full(n.shape, np.nan) if plane.test_error is None else _mean(plane.test_error)
     columns = (
-        found.regime,
-        found.confidence,
+        regimes.regime,
+        regimes.confidence,
         value,
         sem,
         error,
-        found.slope_lr,
-        found.slope_batch,
+        regimes.slope_lr,
+        regimes.slope_batch,
     )
     cells = tuple(
         Cell(float(lr), float(batch), str(columns[0][i, j]), *(float(c[i, j]) for c in columns[1:]))  # type: ignore[arg-type]
@@ -200,7 +261,7 @@ def phase_diagram(
         fixed=plane.fixed,
         notes=(
             *run_notes(plane),
-            *boundary_notes(plane, found.regime, line, b_star, below, above),
+            *boundary_notes(plane, regimes.regime, line, b_star, below, above),
         ),
     )
 

@@ -7,7 +7,7 @@
 
 The slopes come from a plane fitted by least squares to the cells at most one grid step away (up to
 3 x 3, one-sided at edges and next to missing cells), for each seed by itself: what multiplies all
-cells of a seed drops out. The mean over seeds is then given to the nearest of the three targets.
+cells of a seed drops out. The regime is the target nearest to the mean over seeds.
 """
 
 from __future__ import annotations
@@ -43,13 +43,22 @@ REGIMES: tuple[Regime, ...] = (*TARGETS, "unclear", "diverged", "missing")
 # Neighbouring targets are 1 apart: a circle of radius 1/2 around each is the largest that keeps
 # them disjoint. Slopes outside all three circles are those of a crossover, not of a regime.
 REACH = 0.5
-# Odds of four to one. Below it, more than one cell in five of those named would be misnamed.
+# Odds of four to one. Below it, more than one in five of the named cells would have a wrong name.
 CONFIDENCE = 0.8
 
 
 @dataclass(frozen=True)
 class RegimeMap:
-    """Per cell `[lr, batch]`: the regime, how sure, and its slopes in log lr and log batch."""
+    """Regimes of all cells, returned by `classify`; arrays are `[lr, batch]`.
+
+    Attributes
+    ----------
+    regime : ndarray of str; names in `REGIMES`
+    confidence : ndarray
+        Share of replicates that agree, from 0 to 1.
+    slope_lr, slope_batch : ndarray
+        Slopes of `log m` in log lr and log batch.
+    """
 
     regime: NDArray[np.str_]
     confidence: FloatArray
@@ -58,10 +67,26 @@ class RegimeMap:
 
 
 def local_slopes(plane: Plane) -> tuple[FloatArray, FloatArray]:
-    """Slopes of `log m` for each seed, `[lr, batch, seed, 2]`, and their standard errors.
+    """Slopes of `log m` in log lr and log batch around each cell, and their standard errors.
 
     The errors come from the scatter of the neighbours about the fitted plane, curvature included.
     NaN where the neighbours of a cell do not span both directions.
+
+    Parameters
+    ----------
+    plane : Plane
+
+    Returns
+    -------
+    slopes, errors : ndarray [lr, batch, seed, 2]
+
+    Examples
+    --------
+    >>> lr, batch = np.array([1.0, 2, 4]), np.array([1.0, 2, 4])
+    >>> m = (lr[:, None] / batch)[..., None]
+    >>> plane = Plane("alignment", lr, batch, np.array([0]), m, np.full(m.shape, "fitted"))
+    >>> local_slopes(plane)[0][1, 1, 0].round(6).tolist()
+    [1.0, -1.0]
     """
     y = _neighbours(plane.log_value)
     u = _neighbours(np.broadcast_to(np.log2(plane.lr)[:, None, None], plane.value.shape))
@@ -90,13 +115,29 @@ def local_slopes(plane: Plane) -> tuple[FloatArray, FloatArray]:
 def classify(
     plane: Plane, *, replicates: int = REPLICATES, confidence: float = CONFIDENCE, seed: int = 0
 ) -> RegimeMap:
-    """The regime of every cell.
+    """The regime of every cell: the target nearest to its slopes.
 
-    `confidence` of a cell is the share of bootstrap replicates (over seeds) whose slopes are
-    nearest to the same target. A cell is `unclear` if its share is below the threshold
-    `confidence`, if its slopes are further than `REACH` from every target, or if its neighbours
-    cannot give slopes. It is `diverged` if most of its runs are, `missing` if none was fitted.
-    With a single seed the scatter of the neighbours about the local plane stands in for the seeds.
+    The confidence of a cell is the share of bootstrap replicates (over seeds) whose slopes are
+    nearest to the same target. A cell is `unclear` if that share is below `confidence`, if its
+    slopes are further than `REACH` from every target, or if its neighbours cannot give slopes. It
+    is `diverged` if most of its runs are, `missing` if none was fitted. With a single seed the
+    scatter of the neighbours about the local plane replaces that of the seeds.
+
+    Parameters
+    ----------
+    plane : Plane
+    replicates, seed : int, default 1000 and 0
+        Number and random seed of the bootstrap replicates.
+    confidence : float, default 0.8
+        Below it a cell is `unclear`, from 0 to 1.
+
+    Examples
+    --------
+    >>> lr, batch = 2.0 ** np.arange(4), 2.0 ** np.arange(4)
+    >>> m = (lr[:, None] / batch)[..., None]
+    >>> plane = Plane("alignment", lr, batch, np.array([0]), m, np.full(m.shape, "fitted"))
+    >>> np.unique(classify(plane).regime).tolist()
+    ['noise-dominated']
     """
     rng = np.random.default_rng(seed)
     slopes, errors = local_slopes(plane)
@@ -105,7 +146,7 @@ def classify(
     if plane.seed.size > 1:
         copies = seed_replicates(by_seed, rng, replicates)
     else:
-        # 3 x 3 cells less 3 parameters; an edge has fewer, which is not worth its own distribution.
+        # 3 x 3 cells less 3 parameters; at an edge there are fewer, which is neglected.
         student = rng.standard_t(6, size=(replicates, *mean.shape))
         copies = mean + student * errors[:, :, 0]
     nearest, distance = nearest_target(mean)

@@ -1,4 +1,4 @@
-"""One look for all pictures, of this room and of the others."""
+"""One look for all pictures of the package."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 __all__ = ["BLUE", "GREEN", "GREY", "ORANGE", "PURPLE", "new_figure", "save"]
 
-# Okabe and Ito's colours, told apart by colour-blind readers.
+# Okabe and Ito's colours, distinct for colour-blind readers.
 BLUE, ORANGE, GREEN, PURPLE, GREY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#999999"
 
 _STYLE: Any = {

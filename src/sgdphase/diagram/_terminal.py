@@ -15,7 +15,7 @@ from sgdphase.stats import Estimate
 
 __all__ = ["TerminalMap"]
 
-# Okabe and Ito's colours, told apart by colour-blind readers, with text that stands out on them.
+# Okabe and Ito's colours, distinct for colour-blind readers, with text that is readable on them.
 _LOOK = {
     "noise-dominated": ("N", "black on #E69F00"),
     "first-step-dominated": ("F", "white on #0072B2"),
@@ -27,7 +27,23 @@ _LOOK = {
 
 
 class TerminalMap:
-    """Prints a phase diagram with `rich`: the map, a legend, the numbers, and the notes."""
+    """A phase diagram for `rich.print`: the map, a legend, the numbers, and the notes.
+
+    Parameters
+    ----------
+    diagram : PhaseDiagram
+
+    Examples
+    --------
+    >>> from sgdphase.diagram import phase_diagram, plane_from_table
+    >>> runs = dict(lr=[1.0, 2.0], batch=[1, 1], seed=[0, 0], status=["fitted"] * 2,
+    ...             alignment=[1.0, 2.0])
+    >>> diagram = phase_diagram(plane_from_table(runs))
+    >>> import rich
+    >>> rich.print(TerminalMap(diagram))  # doctest: +ELLIPSIS
+    alignment, 1 seed
+    ...
+    """
 
     def __init__(self, diagram: PhaseDiagram) -> None:
         self.diagram = diagram

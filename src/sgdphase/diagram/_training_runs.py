@@ -1,4 +1,4 @@
-"""A training of epochs as the table of equivalents sees it, however it was made."""
+"""A training of a number of epochs, as input to the table of equivalents."""
 
 from __future__ import annotations
 
@@ -11,7 +11,18 @@ __all__ = ["Setting", "TrainingRun", "went_up"]
 
 @dataclass(frozen=True, order=True)
 class Setting:
-    """What can be chosen in a training."""
+    """What a user chooses in a training.
+
+    Attributes
+    ----------
+    lr : float, above 0
+    batch, epochs : int, at least 1
+
+    Examples
+    --------
+    >>> Setting(0.1, 8, 5) < Setting(0.2, 8, 5)
+    True
+    """
 
     lr: float
     batch: int
@@ -20,7 +31,22 @@ class Setting:
 
 @dataclass(frozen=True)
 class TrainingRun:
-    """One training, however it was made; one that diverged has no metrics."""
+    """One training that was carried out, by any means.
+
+    Attributes
+    ----------
+    setting : Setting
+    seed : int
+        Settings are compared within seeds.
+    metrics : mapping of str to float
+        At the end; empty if the training diverged.
+    steps : int, default 0 (unknown)
+
+    Examples
+    --------
+    >>> TrainingRun(Setting(0.1, 8, 5), seed=0, metrics={"test_error": 0.1}).metrics
+    {'test_error': 0.1}
+    """
 
     setting: Setting
     seed: int

@@ -19,7 +19,7 @@ from sgdphase.networks._fc import FullyConnected
 
 
 def amplification(network: FullyConnected, direction: Tensor | None = None) -> float:
-    """Lambda along `direction`, any non-zero vector [d]; the first coordinate if there is none."""
+    """Lambda along `direction`, any non-zero vector [d]; by default the first coordinate."""
     weights = network.first_weight.detach().cpu().double()
     inputs = len(weights)
     if inputs < 2:

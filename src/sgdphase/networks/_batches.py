@@ -1,7 +1,7 @@
 """Which points each step sees: a function of the seed and the number of the step alone.
 
-Batches are drawn in blocks, each from its own random stream. A training that goes on in the middle
-needs nothing but the number of its step, and the plain loop sees the same batches.
+Batches are drawn in blocks, each from its own random stream. A training that is resumed needs only
+the number of its step, and the plain loop sees the same batches.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from sgdphase._streams import NETWORK_BATCHES, training_stream
 
 Indices = NDArray[np.int64]
 
-# Indices in a block, so that drawing costs little a step.
+# Indices in a block, so that drawing costs little per step.
 _BLOCK = 16384
 
 
 def block_steps(training: Training) -> int:
-    """How many steps a block holds; in epochs, what is left over of one is dropped."""
+    """Steps per block; of an epoch, points that do not fill a batch are dropped."""
     if training.sampler == "epoch":
         return training.train_size // training.batch
     return max(_BLOCK // training.batch, 1)

@@ -1,7 +1,7 @@
 """The state of a training in a file, written now and then so that a killed one can go on.
 
 A zip of plain arrays and one JSON text (numpy's .npz): nothing in it is executed when it is read.
-A file that is not whole is as good as none.
+A damaged file is ignored.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ EVERY_SECONDS = 60.0
 def save(path: Path, numbers: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
     """Write under another name and move, so that the file is always whole.
 
-    A disk that is full ends no training: it goes on, with an older checkpoint or none.
+    If the disk is full, the training goes on with an older checkpoint or none.
     """
     new = path.with_name(f"{path.name}.{os.getpid()}")
     try:

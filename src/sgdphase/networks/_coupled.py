@@ -1,9 +1,9 @@
 """Networks whose batches couple their points (BatchNorm).
 
-In a step they see the statistics of the batch, and so does `f(w0, x)`, which a copy of the network
-at its start gives for the same batch: the predictor is zero at the start, whatever the batch. When
-they are looked at, they see the statistics of the training set, taken anew with the weights as they
-are, so that the predictor depends on the weights alone and not on the last batches.
+A step uses the statistics of the batch. So does `f(w0, x)`, computed by a copy of the network at
+its start for the same batch: the predictor is zero at the start, for any batch. An evaluation uses
+the statistics of the training set, computed anew with the present weights, so that the predictor
+depends on the weights alone and not on the last batches.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _STATISTICS = 2048
 
 @dataclass(frozen=True, eq=False)
 class CoupledFitting(Fitting):
-    """`statistics` are the points that normalisation is taken from when all is looked at."""
+    """`statistics` are the points that give the normalisation of an evaluation."""
 
     start: Module = field(default_factory=Module)
     statistics: Tensor = field(default_factory=lambda: torch.empty(0))
@@ -59,10 +59,10 @@ class CoupledFitting(Fitting):
     def margins_with_gradient(self, points: Tensor) -> Tensor:
         x = self.x[points]
         with _by_batch(self.module), _by_batch(self.start):
-            found = self.module(x)
+            outputs_now = self.module(x)
             with torch.no_grad():
                 at_start = self.start(x)
-        return margins(found - at_start, self.y[points], self.softness)
+        return margins(outputs_now - at_start, self.y[points], self.softness)
 
 
 def batch_norms(module: Module) -> list[Any]:

@@ -2,14 +2,14 @@
 
 Under the hinge loss a batch whose points all have their margin changes nothing, and late in a
 training nearly all batches are such. So the margins of the points of several batches ahead are
-computed in one pass, the first batch that has an active point (one with a gradient) is jumped to,
-and its gradient is taken on its active points alone. The weights are those of the plain loop.
+computed in one pass, the loop jumps to the first batch that has an active point (one with a
+gradient), and takes its gradient on its active points alone. The weights are as in the plain loop.
 
 How many batches to look at: if a batch is active with probability `q`, looking at `n` of them costs
 `r + n B` (in units of the forward pass of a point; `r` is what a call costs whatever its size) and
 succeeds with probability `1 - (1-q)^n`. The cost of a success is least at `n = sqrt(2 r / (B q))`
-for small `q`. Where `1 / q` batches hold as many points as there are, one pass over all of them
-tells every active point, and batches are only searched for one; if there is none, all are fitted.
+for small `q`. If `1 / q` batches hold as many points as the training set, one pass over all points
+gives every active point, and batches are only searched for one; if there is none, all are fitted.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ class State:
 
     `changed` is the last step that changed a weight, `gap` the mean distance of active batches,
     `share` the mean part of active points in one, and `quiet` the number of steps since a batch
-    had a point short of the goal, where weights change at every step. `carry` is what the weights
-    have yet to take up.
+    had a point short of the goal, if weights change at every step. `carry` is the rounding error
+    that the weights have yet to take up.
     """
 
     step: int = 0
@@ -85,7 +85,7 @@ class _DivergedError(Exception):
 
 @dataclass(frozen=True)
 class _Jump:
-    """So many batches on, of which the last has this loss; None if none of them has a gradient.
+    """A jump over `steps` batches, the last of which has this loss; None if none has a gradient.
 
     `share` is the part of active points in the last one.
     """
@@ -148,8 +148,8 @@ def _go(fitting: Fitting, training: Training, state: State, watch: Watch, jump: 
 def _is_dead(fitting: Fitting, training: Training, loss: Loss, state: State) -> bool:
     """Whether no step will ever change a weight, though points are unfitted.
 
-    Large steps can drive all neurons of a layer to where they have no slope. It is asked for when
-    as many points as there are have passed without a change.
+    Large steps can drive all neurons of a layer to where they have no slope. This is checked after
+    as many points as the training set has without a change.
     """
     if (state.step - state.changed) * training.batch < training.train_size:
         return False
@@ -177,10 +177,10 @@ def _skip(fitting: Fitting, training: Training, loss: Loss, state: State) -> _Ju
     points = torch.from_numpy(ahead(training, state.step)[:look])
     short = loss.goal * training.margin
     active = _below(fitting.margins(points.ravel()), short).view(points.shape)
-    found = active.any(dim=1).nonzero()
-    if not len(found):
+    active_batches = active.any(dim=1).nonzero()
+    if not len(active_batches):
         return _Jump(len(points))
-    first = int(found[0])
+    first = int(active_batches[0])
     chosen = points[first][active[first]]
     return _jump_to(fitting, training, first + 1, chosen)
 
@@ -204,32 +204,32 @@ def _knowing_all(fitting: Fitting, training: Training, loss: Loss, state: State)
     step = state.step
     while True:
         block = ahead(training, step)
-        found = np.flatnonzero(active[block].any(axis=1))
-        if len(found):
+        active_batches = np.flatnonzero(active[block].any(axis=1))
+        if len(active_batches):
             break
         step += len(block)
         if step >= training.step_limit:
             return _Jump(step - state.step)
-    row = block[found[0]]
-    chosen = torch.from_numpy(row[active[row]])
-    return _jump_to(fitting, training, step - state.step + int(found[0]) + 1, chosen)
+    first = int(active_batches[0])
+    chosen = torch.from_numpy(block[first][active[block[first]]])
+    return _jump_to(fitting, training, step - state.step + first + 1, chosen)
 
 
 def _jump_to(fitting: Fitting, training: Training, steps: int, active: Tensor) -> _Jump:
     """To a batch of which these points are active; the others add nothing to its loss."""
-    # Not through the hinge: this pass, over fewer points, rounds in another way, and may find a
-    # point fitted that was not. It would then stay as it is for ever.
+    # Not through the hinge: this pass, over fewer points, rounds differently, and may take an
+    # unfitted point for a fitted one. The training would then never end.
     z = fitting.margins_with_gradient(active)
     return _Jump(steps, -z.sum() / training.batch, len(active) / training.batch)
 
 
 def _plain_step(fitting: Fitting, training: Training, loss: Loss, state: State) -> _Jump | None:
-    """A step that moves the weights whatever the batch: momentum, decay, a loss never 0."""
+    """A step that moves the weights for any batch: momentum, decay, a loss that is never 0."""
     points = torch.from_numpy(ahead(training, state.step)[0])
     z = fitting.margins_with_gradient(points)
     unfitted = bool(_below(z.detach(), loss.goal * training.margin).any())
     state.quiet = 0 if unfitted else state.quiet + 1
-    # As many fitted points in a row as there are: it is worth looking at all of them.
+    # As many fitted points in a row as the training set has: check all of them.
     if _ends_when_fitted(training) and state.quiet * training.batch >= training.train_size:
         state.quiet = 0
         if _is_fitted(fitting, training, loss):
@@ -240,8 +240,7 @@ def _plain_step(fitting: Fitting, training: Training, loss: Loss, state: State) 
 def _coupled_step(fitting: Fitting, training: Training, loss: Loss, state: State) -> _Jump | None:
     """A step where points see each other: no batch can be passed over.
 
-    Whether all are fitted is looked at once an epoch, with the predictor that does not depend on
-    batches.
+    Once per epoch all points are checked, with the predictor that does not depend on batches.
     """
     state.quiet += 1
     if state.quiet * training.batch >= training.train_size:
@@ -305,7 +304,7 @@ def _apply(
         else:
             torch._foreach_add_(state.carry, gradient, alpha=-training.lr)
         # Near gradient descent a step is smaller than the last digit of a weight, and would be
-        # lost for ever: what a weight does not take up is carried over (compensated summation).
+        # lost: the rounding error is carried over to the next step (compensated summation).
         taken = [weight.clone() for weight in weights]
         torch._foreach_add_(weights, state.carry)
         torch._foreach_sub_(taken, weights)
@@ -317,17 +316,17 @@ def _zeros(like: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
 
 
 def _below(z: Tensor, short: float) -> Tensor:
-    """Which points are short of a margin; a margin that is no number ends the training."""
+    """Which points are short of a margin; raises if a margin is not finite."""
     if not bool(torch.isfinite(z).all()):
         raise _DivergedError
     return (z < short).cpu()
 
 
 def _ends_when_fitted(training: Training) -> bool:
-    """Decay moves the weights for ever, and what is fitted now need not stay so.
+    """Whether a training ends when all points are fitted: with decay they need not stay so.
 
-    The paper's networks are followed to where decay and data balance; a user's training is over
-    when its data are fitted, as it is without decay.
+    The paper's networks are trained until decay and data balance; a user's training ends when its
+    data are fitted, as without decay.
     """
     return training.weight_decay == 0 or training.model == "own"
 

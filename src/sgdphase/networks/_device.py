@@ -14,7 +14,7 @@ VARIABLE = "SGDPHASE_DEVICE"
 
 
 def device_of() -> torch.device:
-    """The device, once it was seen to work."""
+    """The device; raises `InputError` if torch cannot compute there."""
     name = os.environ.get(VARIABLE, "cpu")
     try:
         device = torch.device(name)
@@ -26,7 +26,19 @@ def device_of() -> torch.device:
 
 
 def use_device(name: str) -> None:
-    """Compute there, in this process and in workers that it starts."""
+    """Compute on a device, in this process and in workers that it starts.
+
+    Parameters
+    ----------
+    name : str
+        As torch names devices: "cpu", "cuda", "cuda:1", "mps".
+
+    Examples
+    --------
+    >>> use_device("cpu")
+    >>> device_of()
+    device(type='cpu')
+    """
     os.environ[VARIABLE] = name
     device_of()
 

@@ -1,4 +1,4 @@
-"""How much is wrong: errors and unfitted points, as parts of a set."""
+"""Fractions of a set of points: errors, and points that are not fitted."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from torch import Tensor
 
 
 def error(z: Tensor) -> float:
-    """The part of the points that are not on the right side (`z <= 0`)."""
+    """The fraction of points on the wrong side (`z <= 0`)."""
     return float((z <= 0).cpu().double().mean()) if z.isfinite().all() else math.nan
 
 
 def unfitted(z: Tensor, short: float) -> float:
-    """The part of the points that are short of the margin."""
+    """The fraction of points with a margin below `short`."""
     return float((z < short).cpu().double().mean()) if z.isfinite().all() else math.nan

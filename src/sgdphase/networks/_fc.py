@@ -22,11 +22,22 @@ from sgdphase.networks._activations import activation as activation_of
 
 
 class FullyConnected(torch.nn.Module):
-    """`depth` hidden layers of `width` neurons on `inputs` coordinates.
+    """The paper's fully connected network: unscaled weights from N(0, 1), one output, no biases.
 
-    Weights are named `weight_1` to `weight_{depth+1}` and have shape [fan-in, fan-out]. They are
-    drawn from `generator` (torch's global one if there is none).
+    Weights are named `weight_1` to `weight_{depth+1}` and have shape [fan-in, fan-out].
 
+    Parameters
+    ----------
+    inputs : int
+        Coordinates of a point, at least 1.
+    depth, width : int, default 5 and 128
+        Hidden layers and neurons per layer, at least 1.
+    activation : {"relu", "gelu", "tanh"}, default "gelu"
+        Applied after each hidden layer.
+    generator : torch.Generator, default torch's global one; draws the weights
+
+    Examples
+    --------
     >>> network = FullyConnected(784, generator=torch.Generator().manual_seed(0))
     >>> network(torch.zeros(3, 28, 28)).shape
     torch.Size([3])
@@ -51,7 +62,7 @@ class FullyConnected(torch.nn.Module):
             weight = torch.randn(fan_in, fan_out, generator=generator)
             self.register_parameter(name, torch.nn.Parameter(weight))
         # Activations are scaled rather than weights, which are larger: by 1/rms and by the scale of
-        # the next layer at once. The inputs' own scaling has no gradient.
+        # the next layer at once. The scaling of inputs has no gradient.
         self._scale_in = 1 / math.sqrt(inputs)
         hidden = [1 / (rms * math.sqrt(width))] * (depth - 1)
         self._scales = [*hidden, 1 / (rms * width)]
@@ -62,7 +73,7 @@ class FullyConnected(torch.nn.Module):
         return self.get_parameter("weight_1")
 
     def forward(self, x: Tensor) -> Tensor:
-        """The outputs [n] for inputs [n, ...], flattened from dimension 1 on."""
+        """The outputs [n] for inputs `x` [n, ...], flattened from dimension 1 on."""
         first, *rest = [getattr(self, name) for name in self._names]
         z = (x.flatten(1) * self._scale_in).mm(first)
         for weight, scale in zip(rest, self._scales, strict=True):

@@ -20,7 +20,7 @@ CHUNK = 512
 
 @dataclass(frozen=True, eq=False)
 class Fitting:
-    """The module (changed in place by training) and its training points with `f(w0, x)`.
+    """The module (changed in place by training) and its points with `f(w0, x)`.
 
     `softness` is that of the margins.
     """
@@ -39,20 +39,20 @@ class Fitting:
 
     @property
     def coupled(self) -> bool:
-        """Whether what the module says of a point depends on the others of its batch."""
+        """Whether the output for a point depends on the others of its batch."""
         return False
 
     def margins(self, points: Tensor | None = None) -> Tensor:
-        """`z` of some training points, or of all, without a gradient."""
+        """`z` of the points with these indices, by default of all, without a gradient."""
         if points is None:
             return margins(outputs(self.module, self.x) - self.at_start, self.y, self.softness)
-        found = outputs(self.module, self.x[points])
-        return margins(found - self.at_start[points], self.y[points], self.softness)
+        outputs_now = outputs(self.module, self.x[points])
+        return margins(outputs_now - self.at_start[points], self.y[points], self.softness)
 
     def margins_with_gradient(self, points: Tensor) -> Tensor:
-        """The same, to be differentiated."""
-        found = self.module(self.x[points])
-        return margins(found - self.at_start[points], self.y[points], self.softness)
+        """`z` of the points with these indices, to be differentiated."""
+        outputs_now = self.module(self.x[points])
+        return margins(outputs_now - self.at_start[points], self.y[points], self.softness)
 
 
 def trained(module: Module) -> tuple[Tensor, ...]:

@@ -1,4 +1,4 @@
-"""What is seen along the way, at steps 1, 2, 4, ..."""
+"""Observables in time, at steps 1, 2, 4, ..."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from sgdphase.networks._fitting import Fitting, outputs
 from sgdphase.networks._weight_change import weight_change
 
 COLUMNS = ("step", "alignment", "test_error", "weight_change")
-# Costs a pass over the training set, and is asked for only where a trajectory is.
+# Cost a pass over the training set: only for a trajectory.
 MORE_COLUMNS = ("unfitted", "train_error")
 
 # Each look costs a pass over the test set; a factor of two keeps them few.
@@ -66,7 +66,7 @@ class Log:
         test = self.test
         if test.at_start.ndim == 1:
             return margins
-        # The margins have just set what the module normalises by, if it does.
+        # The margins have just set the statistics of normalisation, if there are any.
         return scores(outputs(test.module, test.x) - test.at_start, test.y)
 
     def column(self, name: str) -> list[float]:
@@ -78,7 +78,7 @@ class Log:
         return COLUMNS + MORE_COLUMNS if self.trajectory else COLUMNS
 
     def arrays(self, lr: float) -> dict[str, NDArray[np.float64]]:
-        """The trajectory: one array a name, with `time = lr x step`."""
+        """The trajectory: one array per name, with `time = lr x step`."""
         columns = {name: np.array(self.column(name), dtype=np.float64) for name in self.names}
         return {"step": columns.pop("step"), "time": lr * np.array(self.column("step")), **columns}
 

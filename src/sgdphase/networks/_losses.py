@@ -1,4 +1,4 @@
-"""Losses of the margin `z` of a point, in units of the margin `kappa` that is asked for.
+"""Losses of the margin `z` of a point, in units of the margin `kappa` that a training must reach.
 
 With one output `z = y F`; with several, `F` of the true class minus the largest of the others. All
 are written as `kappa l(z / kappa)`, where `l` has slope -1 far below the margin, but for those that
@@ -56,7 +56,7 @@ LOSSES = {
 def margins(F: Tensor, y: Tensor, softness: float = 0.0) -> Tensor:
     """`z` of each point: labels are +-1 for one output, numbers of classes for several.
 
-    With a `softness` the soft maximum, at that scale, stands for the largest of the others.
+    With a `softness` the soft maximum, at that scale, replaces the largest of the others.
 
     >>> F, y = torch.tensor([[1.0, 3.0, 0.0], [2.0, 5.0, 4.0]]), torch.tensor([1, 0])
     >>> margins(F, y).tolist()

@@ -115,10 +115,19 @@ class _Block(torch.nn.Module):
 
 
 class MobileNet(torch.nn.Module):
-    """The network of width `width` on images with `channels` channels.
+    """The paper's convolutional network: unscaled weights from N(0, 1), one output.
 
-    Weights are drawn from `generator` (torch's global one if there is none).
+    Parameters
+    ----------
+    channels : int; of the images, at least 1
+    width : int, default 32
+        Unit `h` of the numbers of channels, at least 1.
+    activation : {"relu", "gelu", "tanh"}, default "relu"
+        After every convolution except the last one of a block.
+    generator : torch.Generator, default torch's global one; draws the weights
 
+    Examples
+    --------
     >>> network = MobileNet(3, width=2, generator=torch.Generator().manual_seed(0))
     >>> network(torch.zeros(5, 3, 32, 32)).shape
     torch.Size([5])
@@ -154,7 +163,7 @@ class MobileNet(torch.nn.Module):
         self._gain = gain
 
     def forward(self, x: Tensor) -> Tensor:
-        """The outputs [n] for images [n, channels, rows, columns]."""
+        """The outputs [n] for images `x` [n, channels, rows, columns]."""
         # On CPUs the gradient takes half the time with channels as the fastest index.
         x = x.contiguous(memory_format=torch.channels_last)
         for layer in (self.first, self.depthwise, self.mix):

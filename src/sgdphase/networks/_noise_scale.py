@@ -1,7 +1,7 @@
 """The gradient noise scale of McCandlish et al., `tr(C) / |G|^2`, at the present weights.
 
-`G` is the mean of the gradients `g_i` of the points' losses and `C` their covariance. A batch of
-this size has a gradient whose scatter is as large as itself. From the means `G_k` of `n` groups of
+`G` is the mean of the gradients `g_i` of the points' losses and `C` their covariance. The gradient
+of a batch of this size scatters by as much as its mean. From the means `G_k` of `n` groups of
 `b` points each,
 
     tr(C) = b/(n-1) sum_k |G_k - mean|^2,      |G|^2 = |mean|^2 - tr(C) / (n b),
@@ -19,12 +19,12 @@ from sgdphase._records import Training
 from sgdphase.networks._fitting import Fitting
 from sgdphase.networks._losses import LOSSES
 
-# Groups enough to know the scatter within a tenth, points enough to know the mean.
+# Enough groups for a tenth of precision in the scatter, enough points for the mean.
 _GROUPS, _POINTS = 64, 2048
 
 
 def noise_scale(fitting: Fitting, training: Training) -> float:
-    """NaN where the points have no gradient, or where it drowns in the scatter."""
+    """`tr(C) / |G|^2`; NaN if there is no gradient, or if it is lost in the scatter."""
     count = min(len(fitting.x), _POINTS)
     # Points that see each other have no gradient alone.
     size = max(count // _GROUPS, 2 if fitting.coupled else 1)
@@ -36,11 +36,11 @@ def noise_scale(fitting: Fitting, training: Training) -> float:
         z = fitting.margins_with_gradient(points)
         value = loss.value(z / training.margin).mean() * training.margin
         parts = torch.autograd.grad(value, fitting.parameters, materialize_grads=True)
-        found = torch.cat([part.flatten().double().cpu() for part in parts])
-        # Means and squares as they come: a large network has no room for all its gradients.
-        off = found - mean
+        gradient = torch.cat([part.flatten().double().cpu() for part in parts])
+        # A running mean and variance: all gradients of a large network would not fit into memory.
+        off = gradient - mean
         mean = mean + off / number
-        scatter += float(off @ (found - mean))
+        scatter += float(off @ (gradient - mean))
     scatter *= size / (groups - 1)
     square = float((mean**2).sum()) - scatter / (size * groups)
     return scatter / square if square > 0 else math.nan

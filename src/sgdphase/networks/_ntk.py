@@ -17,8 +17,8 @@ from sgdphase.errors import InputError
 def _gradients(module: torch.nn.Module, weights: list[Tensor], x: Tensor) -> Tensor:
     """The Jacobian [n, number of weights].
 
-    One backward pass a point: at these sizes that is as fast as a vectorised one, and it asks
-    nothing of the module.
+    One backward pass per point: at these sizes that is as fast as a vectorised one, and it works
+    for any module.
     """
     rows = x.new_empty(len(x), sum(weight.numel() for weight in weights), dtype=weights[0].dtype)
     with torch.enable_grad():

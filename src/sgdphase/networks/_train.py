@@ -37,13 +37,26 @@ _KERNEL_POINTS = 128
 
 @dataclass(frozen=True, eq=False)
 class Points:
-    """Inputs and labels on a device."""
+    """Inputs and labels on a device.
+
+    Attributes
+    ----------
+    x : Tensor [n, ...]; inputs, float32
+    y : Tensor [n]; labels +1 or -1, float32
+
+    Examples
+    --------
+    >>> points = Points.of(TeacherTask(dim=4).train_set(8, seed=0), torch.device("cpu"))
+    >>> points.x.shape, points.x.dtype
+    (torch.Size([8, 4]), torch.float32)
+    """
 
     x: Tensor
     y: Tensor
 
     @classmethod
     def of(cls, data: Dataset, device: torch.device) -> Points:
+        """The points of `data`, in single precision on `device`."""
         x, y = (torch.as_tensor(array, dtype=torch.float32) for array in (data.x, data.y))
         return cls(x.to(device), y.to(device))
 
@@ -51,7 +64,25 @@ class Points:
 def train(
     training: Training, *, trajectory: bool = False, checkpoint: Path | None = None
 ) -> Outcome:
-    """Train the network that the record names on its problem."""
+    """Train the network of a record on its problem, until every point is fitted.
+
+    Parameters
+    ----------
+    training : Training
+        With `model` "fc" or "mobilenet".
+    trajectory : bool, default False
+        Whether the outcome holds the observables in time.
+    checkpoint : Path, default None
+        File to save the state in now and then; an existing one is resumed.
+
+    Examples
+    --------
+    >>> task = TeacherTask(dim=8)
+    >>> outcome = train(Training(task, train_size=16, lr=1.0, batch=4, model="fc", depth=1,
+    ...                          width=8, test_size=64))
+    >>> outcome.status, outcome["unfitted"]
+    ('fitted', 0.0)
+    """
     device = device_of()
     problem = training.problem
     problem.check_sizes(training.train_size, training.test_size)
@@ -94,9 +125,26 @@ def fit(
     trajectory: bool = False,
     checkpoint: Path | None = None,
 ) -> Outcome:
-    """Train any module in place, from its weights as they are, and observe it.
+    """Train any module in place, from its present weights, and observe it.
 
-    It gives one number a point, shape [n], and treats points independently of each other.
+    Parameters
+    ----------
+    module : torch.nn.Module
+        Gives one number per point, shape [n], each independent of the other points.
+    train_points, test_points : Points; on the device of the module
+    training : Training
+        Learning rate, batch and so on; its `train_size` is that of `train_points`.
+    trajectory, checkpoint
+        As in `train`.
+
+    Examples
+    --------
+    >>> task = TeacherTask(dim=8)
+    >>> sets = [Points.of(task.train_set(16, seed), torch.device("cpu")) for seed in (0, 1)]
+    >>> training = Training(task, train_size=16, lr=1.0, batch=4, model="fc")
+    >>> module = FullyConnected(8, width=8, generator=torch.Generator().manual_seed(0))
+    >>> fit(module, *sets, training).status
+    'fitted'
     """
     if len(train_points.x) != training.train_size:
         raise InputError(
@@ -106,7 +154,7 @@ def fit(
     fitting = Fitting.of(module, train_points.x, train_points.y)
     if fitting.at_start.shape != train_points.y.shape:
         raise InputError(
-            f"outputs of shape {tuple(fitting.at_start.shape)}: a module must give one number a "
+            f"outputs of shape {tuple(fitting.at_start.shape)}: a module must give one number per "
             f"point, shape ({training.train_size},)"
         )
     test = Fitting.of(module, test_points.x, test_points.y)
@@ -131,7 +179,7 @@ def observed(
     trajectory: bool = False,
     checkpoint: Path | None = None,
 ) -> Outcome:
-    """Train, and observe on the way and at the end, when `observe` adds what it sees."""
+    """Train, and observe in time and at the end; `observe` adds its observables at the end."""
     short = LOSSES[training.loss].goal * training.margin
     log = Log(fitting, test, copies(fitting.parameters), short, trajectory)
     watch = _Watch(log, fitting, checkpoint)
@@ -162,7 +210,7 @@ def _at_end(log: Log, fitting: Fitting) -> dict[str, float]:
 
 
 def _on_the_way(log: Log) -> dict[str, float]:
-    """What a training that diverged has too."""
+    """Observables that also a training that diverged has."""
     best, when = early_stopped(log.column("step"), log.column("test_error"))
     first = log.column("alignment")[0] if log.rows else math.nan
     return {"test_error_early": best, "early_step": when, "first_step_alignment": first}
@@ -204,7 +252,7 @@ class _Watch:
         self.saved_at = monotonic()
 
     def resumed(self) -> State:
-        """The state that was saved, with the weights put back; the start if there is none."""
+        """The saved state, with its weights restored; the start if nothing was saved."""
         saved = checkpoints.load(self.path)
         if saved is None:
             return State()

@@ -44,7 +44,7 @@ def converted(estimate: Estimate, by: Callable[[float], float]) -> Estimate:
     """A monotonic function of a number and of its interval.
 
     >>> converted(Estimate(2.0, 1.0, 3.0), lambda x: -x)
-    Estimate(value=-2.0, low=-3.0, high=-1.0)
+    -2 [-3, -1]
     """
     low, high = sorted([by(estimate.low), by(estimate.high)])
     return Estimate(float(by(estimate.value)), float(low), float(high))

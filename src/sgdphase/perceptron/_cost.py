@@ -11,15 +11,25 @@ from sgdphase.theory import Scales, scales
 # lists of points save most of the work) and its part for each point of the batch, and what every
 # training costs (its observables).
 _DRAW, _STEP, _STEP_POINT, _FIXED = 5e-8, 1.3e-7, 8e-10, 1.2e-2
-# Trainings end so many t_hat after the start; GD needs as long as noise of this part of T_c.
+# Trainings end after `_END` crossover times; GD takes as long as noise at `_GD` times T_c.
 _END, _GD = 11.0, 0.18
 
 
 def expected_seconds(training: Training) -> float:
-    """Seconds on one core.
+    """Expected seconds of a perceptron's training on one core, within a factor of a few.
 
-    `t*` follows the crossover time at the temperature, or at `T_c` below it; beyond the critical
-    batch the first steps fit nearly all.
+    The end of a training follows the crossover time at its temperature, or at `T_c` if it is
+    colder; beyond the critical batch the first steps fit nearly all points.
+
+    Parameters
+    ----------
+    training : Training; with `model="perceptron"`
+
+    Examples
+    --------
+    >>> from sgdphase.problems import TeacherTask
+    >>> 0 < expected_seconds(Training(TeacherTask(dim=16), train_size=64, lr=1.0, batch=4)) < 1
+    True
     """
     task = training.teacher
     scale = _scales(training.train_size, task.dim, task.chi, training.margin)

@@ -21,7 +21,7 @@ FINAL = (
     "crossover_time",
 )
 
-# Points looked at together: their outputs for all weight vectors stay in the cache.
+# Points computed together: their outputs for all weight vectors fit into the cache.
 _CHUNK = 1024
 
 
@@ -31,7 +31,7 @@ def final_observables(
     """The numbers at the end of a training.
 
     `alignment = <y f>` on the test set; an error is a point with `y f <= 0`, an unfitted point one
-    with `y f < margin`. Weights that diverged have none of them, only the first step.
+    with `y f < margin`. Where weights diverged these are NaN; the first step is still there.
     """
     first = run.snapshots[0]
     observables = {
@@ -60,8 +60,8 @@ def crossover_time(run: Weights, train: Points, *, chi: float, margin: float, lr
 
     It is the time at which the training set's fraction has fallen to half of that of the
     distribution at the same weights (`averages`, exact; a test set of 32768 points would hold too
-    few unfitted ones), found by bisection among the snapshots and interpolated in log time. NaN
-    when they are apart after the first step already, or never are.
+    few unfitted ones). Snapshots are searched by bisection, and log time is interpolated. NaN if
+    the fractions are apart after the first step already, or never are.
     """
     root = math.sqrt(train.z.shape[1])
     w1, w_perp = run.snapshots[:, 0], np.linalg.norm(run.snapshots[:, 1:], axis=1)
@@ -89,7 +89,7 @@ def crossover_time(run: Weights, train: Points, *, chi: float, margin: float, lr
 def trajectory(
     run: Weights, train: Points, test: Points, *, margin: float, lr: float
 ) -> dict[str, FloatArray]:
-    """The same numbers along the way, at the log-spaced steps of the snapshots."""
+    """The observables in time, at the log-spaced steps of the snapshots."""
     root = math.sqrt(train.z.shape[1])
     w1, w_perp = run.snapshots[:, 0].copy(), np.linalg.norm(run.snapshots[:, 1:], axis=1)
     unfitted, train_error, loss = _fractions(run.snapshots / root, train, margin)

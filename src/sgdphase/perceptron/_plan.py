@@ -1,4 +1,4 @@
-"""What the next stretch of a training costs, and so how to make it.
+"""How to make the next stretch of a training: the cheapest way, by estimated cost.
 
 Nothing here changes the process; a bad estimate costs time only.
 """
@@ -16,15 +16,15 @@ PLAIN, LISTED, TRACKED = 0, 1, 2
 COST_FAR_DOT = 50.0  # dot product with a random row of the training set, with its draw
 COST_NEAR_DOT = 40.0  # the same with a row of the compact list
 COST_SWEEP_DOT = 20.0  # the same, row after row
-COST_LISTING = 60.0  # each point's part in making a list
-COST_LISTED_STEP = 80.0  # drawing how many listed points a batch holds
-COST_JUMP = 200.0  # a step that changes the weights while tracking, and
-COST_SCAN = 1.5  # its part for each listed point; a drawn point's
-COST_CHANGE = 15.0  # part in it, and
-COST_ADDITION = 0.12  # that part's for each listed point
+COST_LISTING = 60.0  # making a list, per point
+COST_LISTED_STEP = 80.0  # drawing how many listed points are in a batch
+COST_JUMP = 200.0  # a step that changes the weights while tracking,
+COST_SCAN = 1.5  # and more per listed point;
+COST_CHANGE = 15.0  # per drawn point of such a step,
+COST_ADDITION = 0.12  # and more per drawn point and listed point
 COST_GATHER = 1.5  # copying an inner product from the columns that are kept
-# Work of a plain stretch and of one with a list that still holds, in sweeps over the data: then
-# it is worth a look whether a (shorter) list would pay.
+# Length of a stretch without and with a list, in sweeps over the data. After it the plan is made
+# anew, as a (shorter) list may then be cheaper.
 PLAIN_SWEEPS, LIST_SWEEPS = 16, 30
 # Candidate radii: powers of sqrt(2), this many below and above the last displacement.
 _RADII_BELOW, _RADII_ABOVE = 14, 6
@@ -32,7 +32,7 @@ _RADII_BELOW, _RADII_ABOVE = 14, 6
 
 @njit
 def plan(safe, batch, kick, travelled, took, changing, parts, column_cost, trackable):
-    """The kind of the next stretch and the radius of its list: the least cost a step.
+    """The kind of the next stretch and the radius of its list: the least cost per step.
 
     `safe` says how far `w` may move before each point can be unfitted. The last stretch moved `w`
     by `travelled` in `took` steps, `changing` of which changed it, with `parts` points in all and
@@ -40,7 +40,7 @@ def plan(safe, batch, kick, travelled, took, changing, parts, column_cost, track
     """
     size = safe.shape[0]
     full = batch == size
-    # A list must promise a clear gain, since what it will cost is known only roughly.
+    # A list must be clearly cheaper, since its cost is known only roughly.
     plain = batch * (COST_SWEEP_DOT if full else COST_FAR_DOT)
     kind, radius, least = PLAIN, math.inf, 0.75 * plain
     if took == 0 or travelled == 0.0:

@@ -1,7 +1,7 @@
 """Random numbers inside compiled loops.
 
-xoshiro256++ (Blackman and Vigna) on a four-word state. numba's own generator is one hidden
-state per thread; this one is an argument, so that a run is a function of its seed.
+xoshiro256++ (Blackman and Vigna) on a four-word state. numba's generator has one hidden
+state per thread; this state is an argument, so that a run is a function of its seed.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 
 def random_state(*words: int) -> NDArray[np.uint64]:
-    """A state that is a function of `words` (a seed, and what it is used for)."""
+    """A state that is a function of `words` (a seed, and the stream of what it serves)."""
     return np.random.SeedSequence(list(words)).generate_state(4, np.uint64).astype(np.uint64)
 
 
@@ -51,7 +51,7 @@ def normal_pair(state):
 def draw_distinct(state, items, n, k):
     """Bring `k` distinct random ones of `items[:n]` to its front.
 
-    A partial Fisher-Yates shuffle: whatever the order was before, the first `k` are uniform.
+    A partial Fisher-Yates shuffle: the first `k` are uniform for any order before.
     """
     for i in range(k):
         j = i + below(state, n - i)

@@ -1,4 +1,4 @@
-"""The stochastic differential equation that stands for SGD on a finite training set (Eq. 2).
+"""The stochastic differential equation that models SGD on a finite training set (Eq. 2).
 
     dw = -grad L(w) dt + sqrt(T) sqrt(Sigma(w)) dW,
 

@@ -33,23 +33,42 @@ _ENDS: dict[int, Literal["fitted", "budget"]] = {
 
 @dataclass(frozen=True, eq=False)
 class Points:
-    """A data set as the perceptron sees it: `z = y x` and the lengths of its rows."""
+    """A data set in the form that the simulation needs.
+
+    Attributes
+    ----------
+    z : ndarray [P, d]
+        Inputs times labels, `z = y x`.
+    norms : ndarray [P]; lengths of the rows of `z`
+
+    Examples
+    --------
+    >>> Points.of(Dataset(np.array([[3.0, 4.0]]), np.array([-1.0])))
+    Points(z=array([[-3., -4.]]), norms=array([5.]))
+    """
 
     z: FloatArray
     norms: FloatArray
 
     @classmethod
     def of(cls, data: Dataset) -> Points:
+        """The points of `data`, whose inputs are vectors and whose labels are +1 or -1."""
         z = np.ascontiguousarray(data.x * data.y[:, None], dtype=np.float64)
         return cls(z, np.sqrt(np.einsum("ij,ij->i", z, z)))
 
 
 @dataclass(frozen=True, eq=False)
 class Weights:
-    """A simulated training: its end, and the weights after some of its steps.
+    """A simulated training, returned by `simulate_sgd` and `simulate_sde`.
 
-    `steps` is the last step that changed a weight and `w` the weights after it. `snapshots[i]` are
-    those after step `snapshot_steps[i]`; the last entry is the end.
+    Attributes
+    ----------
+    status : {"fitted", "budget", "diverged"}; how it ended
+    steps : int
+        The last step that changed a weight.
+    w : ndarray [d]; the weights after it
+    snapshot_steps, snapshots : ndarray [n] and [n, d]
+        Log-spaced steps, and the weights after each; the last entry is the end.
     """
 
     status: Literal["fitted", "budget", "diverged"]
@@ -70,9 +89,33 @@ def simulate_sgd(
     seed: int = 0,
     max_steps: int = MAX_STEPS,
 ) -> Weights:
-    """SGD from `w = 0` with fresh batches of distinct points (SI 1.A, SI 2).
+    """SGD of the perceptron from `w = 0`, with fresh batches of distinct points (SI 1.A, SI 2).
 
-    Exact: a faster path than the plain loop, the same process in distribution.
+    Ends when every point has `y w.x / sqrt(d) >= margin`. Exact: faster than the plain loop, and
+    the same process in distribution.
+
+    Parameters
+    ----------
+    points : Points
+        The training set, of `P` points.
+    margin : float
+        Margin of the hinge loss, above 0.
+    lr : float; learning rate, above 0
+    batch : int
+        Points per step, from 1 to `P`.
+    momentum : float, default 0; from 0 to below 1
+    weight_decay : float, default 0
+        At least 0. With decay a training ends only at `max_steps`.
+    seed : int, default 0; of the batches, at least 0
+    max_steps : int, default 2^62; budget
+
+    Examples
+    --------
+    >>> from sgdphase.problems import TeacherTask
+    >>> points = Points.of(TeacherTask(dim=8).train_set(32, seed=0))
+    >>> weights = simulate_sgd(points, margin=0.1, lr=0.5, batch=2)
+    >>> weights.status, bool((points.z @ weights.w / 8**0.5 >= 0.1).all())
+    ('fitted', True)
     """
     size, dim = points.z.shape
     require("batch", batch, lambda b: 1 <= b <= size, f"an integer from 1 to the train size {size}")
@@ -99,9 +142,26 @@ def simulate_sde(
     seed: int = 0,
     max_time: float = math.inf,
 ) -> Weights:
-    """Eq. 2 with the empirical gradient and covariance, in steps of `dt`.
+    """Eq. 2, the SDE of SGD, with the empirical gradient and covariance (Euler-Maruyama).
 
     A solution of the equation as `dt -> 0`; SGD with batch 1 makes steps of `dt = temperature`.
+
+    Parameters
+    ----------
+    points, margin, seed
+        As in `simulate_sgd`.
+    temperature : float
+        `T = lr / batch`, at least 0.
+    dt : float
+        Step in time `lr x steps`, above 0.
+    max_time : float, default infinite; budget, above 0
+
+    Examples
+    --------
+    >>> from sgdphase.problems import TeacherTask
+    >>> points = Points.of(TeacherTask(dim=8).train_set(32, seed=0))
+    >>> simulate_sde(points, margin=0.1, temperature=0.1, dt=0.1).status
+    'fitted'
     """
     positive = "a finite number above 0"
     require("dt", dt, lambda x: 0 < x < math.inf, positive)
@@ -123,7 +183,7 @@ def _run(
     snapshots = np.empty((len(due), dim))
     stop = np.zeros(1, np.int64)
     state = random_state(seed, PERCEPTRON_BATCHES)
-    # Compiled loops do not see signals: they run beside this thread, which does.
+    # Compiled loops do not see signals: they run in another thread, and this one sees them.
     with ThreadPoolExecutor(max_workers=1) as beside:
         running = beside.submit(loop, *given, max_steps, due, snapshots, state, stop)
         try:

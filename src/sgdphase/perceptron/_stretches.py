@@ -38,7 +38,7 @@ def count_part(index, seen, clock):
 def plain(z, threshold, rate, batch, steps, items, seen, w, clock, due, snapshots, state):
     """Make `steps` steps with one dot product for every drawn point.
 
-    Fewer when as many draws as there are points found none unfitted: it may be the end.
+    Fewer if as many draws as there are points hit no unfitted one: it may be the end.
     """
     size, dim = z.shape
     gradient = np.zeros(dim)
@@ -104,7 +104,7 @@ def descend(
 def listed_only(
     z, listed, threshold, rate, batch, radius, max_steps, seen, w, clock, due, snapshots, state
 ):
-    """Make steps that look at listed points only, until `w` leaves the radius or it is time."""
+    """Make steps that look at listed points only, until `w` leaves the radius or work is done."""
     size, dim = z.shape
     marked = listed.shape[0]
     rows = z[listed]

@@ -36,7 +36,7 @@ def tracked(
 ):  # fmt: skip
     """Jump from change to change, all unfitted points known, until `w` leaves the radius.
 
-    Returns also when more are unfitted than `none_drawn` covers, when none is, and when it is time.
+    Returns also if more are unfitted than `none_drawn` covers, if none is, and after enough work.
     Columns of the Gram matrix are computed for the list when first needed; those of points for
     which that was done over and over are computed for all points and kept from list to list.
 
@@ -126,7 +126,7 @@ def tracked(
         if moved + path >= radius:
             _catch_up(w, rate, rows, pending)
             moved, path = displacement(w, w_ref), 0.0
-            # Close to the edge every step would have to be looked at.
+            # Close to the edge every step would have to be checked.
             if not moved < 0.97 * radius:
                 break
     _catch_up(w, rate, rows, pending)

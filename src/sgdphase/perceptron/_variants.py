@@ -4,9 +4,9 @@
     w <- w + v
 
 `Lambda = 0` is SI 2.A, `m = 0` is SI 2.B. With momentum the weights move at every step, so the
-training ends at the first step after which no point is unfitted. That is looked for with a
-*witness*: a point known to be unfitted. Only when it becomes fitted is another searched.
-With weight decay the training does not end by itself.
+training ends at the first step after which no point is unfitted. The check uses a *witness*, a
+point known to be unfitted; only when it becomes fitted, another one is searched. With weight decay
+the training does not end by itself.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from sgdphase.perceptron._random import below
 from sgdphase.perceptron._sgd import DIVERGED, FITTED, OUT_OF_STEPS, STOPPED
 from sgdphase.perceptron._vectors import FASTMATH, add_scaled, dot
 
-# Steps between two looks at whether to stop early.
+# Steps between two checks whether to stop early.
 _LOOK = 4096
 
 

@@ -1,4 +1,4 @@
-"""A problem of the user's own: arrays in an `.npz` file."""
+"""A user's problem: arrays in an `.npz` file."""
 
 from __future__ import annotations
 
@@ -21,15 +21,31 @@ from sgdphase.problems._split import Split
 
 @dataclass(frozen=True)
 class Arrays(Split):
-    """Inputs `x` of shape `[n, ...]` and `n` labels `y` of two values, from the file `path`.
+    """Two classes of points, from an `.npz` file with inputs `x [n, ...]` and labels `y [n]`.
 
     The larger label becomes +1, the smaller -1. Inputs are centred and scaled by one mean and one
     deviation, those of all entries of `x`, as the pixels of images are; float64 stays float64,
-    everything else becomes float32. Each seed splits the points anew.
+    everything else becomes float32. Each seed splits the points anew. Two problems are equal if
+    their files have the same content.
 
-    `digest`, the SHA-256 of the file, and `points` are found when they are not given. With both,
-    the file is read only when its data are asked for, and refused if it has changed. Two problems
-    are equal if their files have the same content.
+    Attributes
+    ----------
+    path : str or Path
+        The file, as `numpy.savez` writes it.
+    digest : str, default ""
+        SHA-256 of the file; computed if empty. A file with another content is refused.
+    points : int, default 0
+        Number of points; read from the file if 0. With both, the file is read only when its data
+        are needed.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     np.savez(f"{folder}/data.npz", x=np.arange(8.0).reshape(4, 2), y=[3, 3, 5, 5])
+    ...     problem = Arrays(f"{folder}/data.npz")
+    ...     len(problem), sorted(problem.train_set(4, seed=0).y.tolist())
+    (4, [-1.0, -1.0, 1.0, 1.0])
     """
 
     kind: ClassVar[str] = "arrays"
@@ -49,7 +65,7 @@ class Arrays(Split):
         return self.points
 
     def prepare(self) -> None:
-        """Raise `InputError` if the file is not there or has changed."""
+        """Raise `InputError` if the file is missing or has changed."""
         _content(self.path, self.digest)
 
     def _take(self, chosen: NDArray[np.intp]) -> Dataset:
@@ -61,7 +77,7 @@ class Arrays(Split):
 
 @dataclass(frozen=True, eq=False)
 class _Points:
-    """All points as they are in the file; `take` converts no more than is asked for."""
+    """All points as they are in the file; `take` converts the chosen ones only."""
 
     x: NDArray[np.float64]
     y: NDArray[np.bool_]
@@ -140,7 +156,7 @@ def _checked_labels(y: NDArray[np.float64], points: int) -> NDArray[np.bool_]:
     if y.dtype.kind not in "biuf":
         raise InputError(f"y is of type {y.dtype}: must be of numbers")
     if y.shape != (points,):
-        raise InputError(f"y has shape {y.shape}: must be ({points},), one label a point of x")
+        raise InputError(f"y has shape {y.shape}: must be ({points},), one label per point of x")
     if not np.isfinite(y).all():
         raise InputError("y has entries that are not finite")
     values = np.unique(y)

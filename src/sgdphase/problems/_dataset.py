@@ -1,4 +1,4 @@
-"""What every problem hands out: inputs and labels."""
+"""Inputs and labels, as every problem returns them."""
 
 from __future__ import annotations
 
@@ -10,10 +10,21 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """Inputs `x` of shape `[n, ...]` and labels `y` of +1 or -1, both float32 or both float64.
+    """Inputs and labels, one row per point.
 
-    A point of the teacher task is a vector; an image is `[channels, height, width]`. Data of a
-    user's own code are of any type of number, with numbers of classes as labels.
+    Attributes
+    ----------
+    x : ndarray [n, ...]
+        float32 or float64. A point of the teacher task is a vector; an image is
+        `[channels, height, width]`. Data of a user's code may be of any type of number.
+    y : ndarray [n]
+        Labels +1 or -1, of the type of `x`; with a user's code also numbers of classes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> len(Dataset(np.zeros((3, 2)), np.array([1.0, -1.0, 1.0])))
+    3
     """
 
     x: NDArray[Any]

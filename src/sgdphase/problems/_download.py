@@ -19,11 +19,11 @@ _CHUNK = 2**16
 
 
 class DownloadError(Exception):
-    """No address served the file; says why, one reason for each."""
+    """No address served the file; the message has one reason per address."""
 
 
 def download(name: str, addresses: Sequence[str], sha256: str, folder: Path) -> int:
-    """Put a file into a folder from the first address that serves it; which one that was.
+    """Download a file into a folder; returns the index of the address that served it.
 
     It is downloaded under another name and moved into place when its checksum is right, so any
     number of processes may do this at once.
@@ -43,7 +43,7 @@ def download(name: str, addresses: Sequence[str], sha256: str, folder: Path) -> 
 
 
 def extract(archive: Path, digests: Mapping[str, str], folder: Path) -> None:
-    """Put members of a tarball into a folder, each under its last name and with its checksum."""
+    """Extract members of a tarball into a folder, without their paths; checksums are checked."""
     folder.mkdir(parents=True, exist_ok=True)
     left = dict(digests)
     with tarfile.open(archive) as tar:
@@ -60,7 +60,7 @@ def extract(archive: Path, digests: Mapping[str, str], folder: Path) -> None:
 
 @contextmanager
 def alone(folder: Path) -> Iterator[None]:
-    """One process at a time. It spares the others the same download; nothing else needs it."""
+    """A lock, held by one process at a time: the others need not download the same again."""
     if os.name == "nt":  # pragma: no cover
         yield
         return
@@ -121,7 +121,7 @@ def _quiet_pooch() -> Iterator[Any]:
 
 @contextmanager
 def _bar(name: str) -> Iterator[Any]:
-    """A progress bar on stderr, or `False` where nobody looks."""
+    """A progress bar on stderr, or `False` if that is not a terminal."""
     if not sys.stderr.isatty():
         yield False
         return
@@ -134,7 +134,7 @@ def _bar(name: str) -> Iterator[Any]:
 
 
 class _Bar:
-    """The bar that pooch speaks to: `total`, `update`, `reset`, `close`."""
+    """The progress bar that pooch calls: `total`, `update`, `reset`, `close`."""
 
     def __init__(self, progress: Any) -> None:
         self._progress = progress
@@ -147,7 +147,7 @@ class _Bar:
 
     @total.setter
     def total(self, total: int) -> None:
-        # pooch says 0 where the server does not say.
+        # pooch gives 0 if the server does not give a length.
         self._progress.update(self._task, total=total or None)
 
     def update(self, more: int) -> None:

@@ -1,7 +1,7 @@
 """The files of the image problems: where they are looked for, how they are checked and fetched.
 
 They are looked for in the folder named by `SGDPHASE_DATA`, then in the user's cache; what is in
-neither is downloaded into the cache. No file is interpreted before its SHA-256 is found right.
+neither is downloaded into the cache. No file is interpreted before its SHA-256 is checked.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class FileSet:
 
 
 @dataclass(frozen=True)
-class Found:
+class CheckedFile:
     """A file of a set: where it is (None if nowhere), and whether its checksum is right."""
 
     name: str
@@ -107,9 +107,9 @@ def places(files: FileSet) -> list[Path]:
     return [root / files.folder for root in (*roots, cache())]
 
 
-def find(files: FileSet) -> list[Found]:
+def find(files: FileSet) -> list[CheckedFile]:
     """Each file of a set, with its checksum computed."""
-    return [_found(files, name) for name in files.digests]
+    return [_checked(files, name) for name in files.digests]
 
 
 def read(files: FileSet, name: str) -> bytes:
@@ -146,25 +146,25 @@ def _locate(files: FileSet, name: str) -> Path | None:
     return next((path for path in paths if path.is_file()), None)
 
 
-def _found(files: FileSet, name: str) -> Found:
+def _checked(files: FileSet, name: str) -> CheckedFile:
     path = _locate(files, name)
     if path is None:
-        return Found(name, None, sound=False)
+        return CheckedFile(name, None, sound=False)
     try:
         with path.open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
     except OSError:
-        return Found(name, path, sound=False)
-    return Found(name, path, digest == files.digests[name])
+        return CheckedFile(name, path, sound=False)
+    return CheckedFile(name, path, digest == files.digests[name])
 
 
 def _wanted(files: FileSet) -> list[str]:
-    """What to download. A wrong file that the user put there is not ours to replace."""
-    bad = [found for found in find(files) if not found.sound]
-    for found in bad:
-        if found.path is not None and not _in_cache(files, found.path):
-            raise _unsound(files, found.path)
-    return [found.name for found in bad]
+    """What to download. A wrong file in the user's folder is an error: it is not replaced."""
+    bad = [file for file in find(files) if not file.sound]
+    for file in bad:
+        if file.path is not None and not _in_cache(files, file.path):
+            raise _unsound(files, file.path)
+    return [file.name for file in bad]
 
 
 def _in_cache(files: FileSet, path: Path) -> bool:
@@ -181,7 +181,7 @@ def _fetch_each(files: FileSet, names: list[str]) -> None:
 
 
 def _fetch_archive(files: FileSet, names: list[str]) -> None:
-    # A folder of its own: another process must not see the tarball come or go.
+    # A separate folder: another process must not see the tarball come or go.
     with tempfile.TemporaryDirectory(dir=cache(), prefix=".download-") as folder:
         archive = Path(folder) / files.sources[0].rpartition("/")[2]
         download(archive.name, files.sources, files.archive, archive.parent)

@@ -17,7 +17,7 @@ Bytes = NDArray[np.uint8]
 
 CIFAR_SHAPE = (3, 32, 32)
 
-# What a pickle of something else raises, while it is read or when it is not what a batch is.
+# What is raised when a pickle of something else is read or unpacked.
 _NOT_A_BATCH = (
     pickle.UnpicklingError,
     AttributeError,
@@ -59,14 +59,14 @@ def read_cifar_batch(content: bytes) -> tuple[Bytes, Bytes]:
 
 
 def _byte_type(code: bytes, *_: object) -> np.dtype[np.uint8]:
-    # numpy's own constructor warns about the arguments that old pickles give it.
+    # numpy's constructor warns about the arguments that old pickles give it.
     if code != b"u1":
         raise pickle.UnpicklingError(f"an array of {code!r}, not of bytes")
     return np.dtype(np.uint8)
 
 
-# The three names by which the batches build their arrays. What numpy's own pickles call first has
-# no public name, so an array is asked for it.
+# The three names by which the batches build their arrays. The function that numpy's pickles call
+# first has no public name, so it is taken from an array.
 _KNOWN: dict[tuple[str, str], Any] = {
     ("numpy.core.multiarray", "_reconstruct"): np.empty(0).__reduce__()[0],
     ("numpy", "ndarray"): np.ndarray,

@@ -25,7 +25,7 @@ T = TypeVar("T")
 
 
 class _ImageProblem(Split):
-    """What the two have in common. The number of images is known without the files."""
+    """Common part of the two problems. The number of images is known without the files."""
 
     kind: ClassVar[str]
     points: ClassVar[int]
@@ -35,7 +35,7 @@ class _ImageProblem(Split):
         return self.points
 
     def prepare(self) -> None:
-        """Fetch the files if need be; raise `InputError` if they cannot be had."""
+        """Download the files if needed; raise `InputError` if that fails."""
         fetch(self.files)
 
     def _holds(self) -> str:
@@ -46,6 +46,8 @@ class _ImageProblem(Split):
 class MnistParity(_ImageProblem):
     """Handwritten digits: even ones +1, odd ones -1. Inputs are `[n, 1, 28, 28]`, float32.
 
+    Examples
+    --------
     >>> len(MnistParity())
     70000
     """
@@ -63,6 +65,11 @@ class CifarAnimals(_ImageProblem):
     """Small photographs: animals +1, vehicles -1. Inputs are `[n, 3, 32, 32]`, float32.
 
     The vehicles are airplane, automobile, ship and truck, four of the ten classes.
+
+    Examples
+    --------
+    >>> len(CifarAnimals())
+    60000
     """
 
     kind: ClassVar[str] = "cifar-animals"
@@ -78,7 +85,7 @@ _VEHICLES = (0, 1, 8, 9)
 
 @dataclass(frozen=True, eq=False)
 class _Images:
-    """All images of a problem as bytes; `take` converts no more than is asked for."""
+    """All images of a problem as bytes; `take` converts the chosen ones only."""
 
     pixels: Bytes
     y: NDArray[np.float32]
@@ -126,7 +133,7 @@ def _images(pixels: Bytes, positive: NDArray[np.bool_]) -> _Images:
 def _moments(pixels: Bytes) -> tuple[float, float]:
     """Mean and deviation of all pixels, from how often each of the 256 levels occurs."""
     counts = np.zeros(256, np.int64)
-    # In parts, as counting makes a copy of 8 bytes a pixel.
+    # In parts, as counting makes a copy of 8 bytes per pixel.
     for part in np.array_split(pixels, max(len(pixels) // 1000, 1)):
         counts += np.bincount(part.ravel(), minlength=256)
     levels = np.arange(256)

@@ -10,9 +10,17 @@ from sgdphase.problems._dataset import Dataset
 
 
 class Problem(Protocol):
-    """Inputs and labels to learn, as a frozen dataclass: its fields are part of an identity.
+    """What is learnt: inputs and labels, as functions of a size and a seed.
 
-    `kind` is a name in `PROBLEMS`, or `module:Class` for a problem outside of the package.
+    A class that follows this protocol is a frozen dataclass with a `kind`, a name in `PROBLEMS` or
+    `module:Class` for a problem outside of the package. Its fields are part of the identity of a
+    training.
+
+    Examples
+    --------
+    >>> problem: Problem = problem_class("teacher")(dim=4)
+    >>> problem.kind, problem.train_set(3, seed=0).x.shape
+    ('teacher', (3, 4))
     """
 
     kind: ClassVar[str]
@@ -21,19 +29,19 @@ class Problem(Protocol):
     def __hash__(self) -> int: ...
 
     def train_set(self, size: int, seed: int) -> Dataset:
-        """The training set of a seed."""
+        """The training set: `size` points that `seed` determines."""
         ...
 
     def test_set(self, size: int, seed: int) -> Dataset:
-        """The test set of a seed."""
+        """The test set: `size` points that `seed` determines, none of them trained on."""
         ...
 
     def check_sizes(self, train_size: int, test_size: int) -> None:
-        """Raise `InputError` if there are not as many points."""
+        """Raise `InputError` if there are fewer than `train_size` and `test_size` points."""
         ...
 
     def prepare(self) -> None:
-        """Raise `InputError` if the data cannot be had; may download them."""
+        """Download the data if needed; raise `InputError` if that fails."""
         ...
 
 
@@ -50,6 +58,13 @@ PROBLEMS = {
 def problem_class(kind: str) -> type[Problem]:
     """The class of a kind of problem: one of `PROBLEMS`, or `module:Class`.
 
+    Parameters
+    ----------
+    kind : str
+        A key of `PROBLEMS`, such as "teacher" or "arrays".
+
+    Examples
+    --------
     >>> problem_class("teacher").__name__
     'TeacherTask'
     >>> problem_class("sgdphase.problems:TeacherTask").__name__

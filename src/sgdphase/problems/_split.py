@@ -32,17 +32,17 @@ class Split(ABC):
         """How many points of what there are, for messages."""
 
     def train_set(self, size: int, seed: int) -> Dataset:
-        """The training set of a seed."""
+        """The training set of `seed`: the first `size` points of its permutation."""
         self._check_size(size)
         return self._take(permutation(len(self), seed)[:size])
 
     def test_set(self, size: int, seed: int) -> Dataset:
-        """The test set of a seed."""
+        """The test set of `seed`: the last `size` points of its permutation."""
         self._check_size(size)
         return self._take(permutation(len(self), seed)[len(self) - size :])
 
     def check_sizes(self, train_size: int, test_size: int) -> None:
-        """Raise `InputError` if a training and a test set of these sizes would overlap."""
+        """Raise `InputError` if sets of `train_size` and `test_size` points would overlap."""
         if train_size + test_size > len(self):
             raise InputError(
                 f"{self._holds()}: train size {train_size} and test size {test_size} "

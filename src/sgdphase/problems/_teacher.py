@@ -23,14 +23,23 @@ DIRECTIONS = ("axis", "random")
 
 @dataclass(frozen=True)
 class TeacherTask:
-    """Inputs in `dim` dimensions with depletion exponent `chi` at the boundary.
+    """`y = sign(x1)` with `x1 ~ |x1|^chi exp(-x1^2/2)`, the other coordinates standard Gaussian.
 
     `x1^2 / 2` is a gamma variate of shape `(1 + chi) / 2`, so every `chi > -1` is sampled exactly.
-    The training set of a seed is nested: its first points do not depend on its size.
+    Training sets of a seed are nested: the first points do not depend on the size.
 
-    The informative direction is the first axis or, with `direction = "random"`, uniform on the
-    sphere, the same for the training and the test set of a seed.
+    Attributes
+    ----------
+    dim : int, default 128
+        Number of coordinates, at least 2.
+    chi : float, default 1
+        Exponent of the density at the boundary, above -1, up to 100.
+    direction : {"axis", "random"}, default "axis"
+        The informative direction: the first axis, or uniform on the sphere, the same for the
+        training and the test set of a seed.
 
+    Examples
+    --------
     >>> train = TeacherTask(dim=3, chi=1.0).train_set(4, seed=0)
     >>> train.x.shape, bool((train.y == np.sign(train.x[:, 0])).all())
     ((4, 3), True)
@@ -50,15 +59,15 @@ class TeacherTask:
             raise InputError(f"direction = {self.direction!r}: must be {valid}")
 
     def train_set(self, size: int, seed: int) -> Dataset:
-        """The training set of a seed."""
+        """The training set of `seed`: its first `size` points."""
         return self._sample(size, seed, TEACHER_TRAIN)
 
     def test_set(self, size: int, seed: int) -> Dataset:
-        """Fresh points, independent of every training set."""
+        """`size` fresh points of `seed`, independent of every training set."""
         return self._sample(size, seed, TEACHER_TEST)
 
     def informative(self, seed: int) -> NDArray[np.float64]:
-        """The unit vector `u` of a seed with `y = sign(x . u)`."""
+        """The unit vector `u` of `seed` with `y = sign(x . u)`."""
         u = np.zeros(self.dim)
         u[0] = 1.0
         if self.direction == "random":
@@ -67,10 +76,10 @@ class TeacherTask:
         return u
 
     def check_sizes(self, train_size: int, test_size: int) -> None:
-        """Any sizes will do: there is no end of points."""
+        """Does nothing: any `train_size` and `test_size` can be drawn."""
 
     def prepare(self) -> None:
-        """Nothing has to be there."""
+        """Does nothing: there are no files."""
 
     def _sample(self, size: int, seed: int, use: int) -> Dataset:
         require("size", size, lambda n: n >= 1 and n == int(n), "an integer of at least 1")

@@ -7,11 +7,11 @@ seeds. A replicate of all means at once is
 
 with the same `g` and `X` for every cell (a wild bootstrap: what is common to the cells of a seed
 stays common). For any linear combination of cells and Gaussian noise it has exactly Student's
-distribution with `S-1` degrees of freedom, so that 3 seeds give an honest interval, where drawing
-seeds with replacement gives one that is far too short.
+distribution with `S-1` degrees of freedom, so that the interval covers as often as it says even for
+3 seeds. Drawing seeds with replacement would give intervals that are far too short.
 
-A fit through cells also has to own up to cells that do not follow it. `linear_fit` compares the
-scatter of cells about the fit with what the seeds explain, and adds the excess to the replicates.
+A fit must also count cells that do not follow it. `linear_fit` compares the scatter of the cells
+about the fit with what the seeds explain, and adds the excess to the replicates.
 """
 
 from __future__ import annotations
@@ -34,13 +34,25 @@ __all__ = [
     "seed_replicates",
 ]
 
-LEVEL = 0.9  # of every interval, unless asked otherwise
+LEVEL = 0.9  # default coverage of intervals
 REPLICATES = 1000  # the 5 % quantile is then known to within 0.7 %
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A number with its interval; NaN bounds where the data give none (a single seed)."""
+    """A number with its interval.
+
+    Attributes
+    ----------
+    value : float
+    low, high : float
+        Ends of the interval; NaN where the data give none (a single seed).
+
+    Examples
+    --------
+    >>> Estimate(2.0, 1.5, float("nan")).as_dict()
+    {'value': 2.0, 'low': 1.5, 'high': None}
+    """
 
     value: float
     low: float
@@ -58,11 +70,21 @@ class Estimate:
 
 
 def seed_means(values: ArrayLike) -> FloatArray:
-    """Means over the last axis (seeds) of `y_cs = cell_c + seed_s`, NaN where a run is missing.
+    """Means over seeds: least squares for the additive model `y_cs = cell_c + seed_s`.
 
     With nothing missing these are the plain means. Otherwise a cell that lacks a seed is compared
-    with the others within the seeds it has: least squares for the additive model.
+    with the others within the seeds that it has.
 
+    Parameters
+    ----------
+    values : array_like [..., seeds]; NaN where a run is missing
+
+    Returns
+    -------
+    ndarray [...], NaN for a cell without any run
+
+    Examples
+    --------
     >>> seed_means([[0.0, 10.0], [1.0, np.nan]]).round(6).tolist()
     [5.0, 6.0]
     """
@@ -84,7 +106,24 @@ def seed_means(values: ArrayLike) -> FloatArray:
 
 
 def seed_replicates(values: ArrayLike, rng: np.random.Generator, count: int) -> FloatArray:
-    """`count` replicates of the means over the last axis, as the first axis; NaN for one seed."""
+    """Bootstrap replicates of `seed_means`: Student's distribution for every linear combination.
+
+    Parameters
+    ----------
+    values : array_like [..., seeds]; NaN where a run is missing
+    rng : numpy.random.Generator
+    count : int, at least 1
+
+    Returns
+    -------
+    ndarray [count, ...], all NaN if there is one seed only
+
+    Examples
+    --------
+    >>> copies = seed_replicates([[1.0, 2.0, 3.0]], np.random.default_rng(0), 1000)
+    >>> copies.shape, float(np.median(copies).round(1))
+    ((1000, 1), 2.0)
+    """
     y = np.asarray(values, dtype=np.float64)
     seeds = y.shape[-1]
     mean = seed_means(y)
@@ -111,11 +150,32 @@ def seed_replicates(values: ArrayLike, rng: np.random.Generator, count: int) -> 
 def linear_fit(
     design: FloatArray, mean: FloatArray, replicates: FloatArray, rng: np.random.Generator
 ) -> tuple[FloatArray, FloatArray]:
-    """Least squares of `mean [n]` on `design [n, k]`: coefficients `[k]` and replicates `[R, k]`.
+    """Least squares of `mean` on `design`, with replicates of the coefficients.
 
-    If the scatter about the fit is one that less than a tenth of the seeds' replicates `[R, n]`
-    reach, what it exceeds their median by counts as scatter of the cells, and adds Student noise
-    with `n - k` degrees of freedom.
+    If fewer than a tenth of the replicates scatter as much about the fit as the means do, the
+    excess over their median counts as scatter of the cells. It adds Student noise with `n - k`
+    degrees of freedom.
+
+    Parameters
+    ----------
+    design : ndarray [n, k]
+        One row per cell, one column per coefficient.
+    mean : ndarray [n]
+        What is fitted (`seed_means`).
+    replicates : ndarray [R, n]
+        Its replicates (`seed_replicates`); all NaN with a single seed.
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    coefficients, replicates : ndarray [k] and [R, k]
+
+    Examples
+    --------
+    >>> design = np.array([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]])
+    >>> y = np.array([1.0, 3.0, 5.0])
+    >>> linear_fit(design, y, np.tile(y, (10, 1)), np.random.default_rng(0))[0].round(6).tolist()
+    [1.0, 2.0]
     """
     n, k = design.shape
     inverse = np.linalg.pinv(design)
@@ -123,9 +183,9 @@ def linear_fit(
     copies = replicates @ inverse.T
     if n > k:
         project = np.eye(n) - design @ inverse
-        seen = float(np.sum((project @ mean) ** 2)) / (n - k)
+        scatter = float(np.sum((project @ mean) ** 2)) / (n - k)
         no_seeds = not np.isfinite(replicates).any()
-        excess = np.sqrt(_beyond(seen, project, replicates - mean, n - k))
+        excess = np.sqrt(_excess(scatter, project, replicates - mean, n - k))
         root = np.linalg.cholesky(inverse @ inverse.T + 1e-15 * np.eye(k))
         draws = rng.standard_normal((len(copies), k)) @ root.T
         student = np.sqrt((n - k) / rng.chisquare(n - k, len(copies)))
@@ -135,7 +195,21 @@ def linear_fit(
 
 
 def interval(value: float, replicates: FloatArray, level: float = LEVEL) -> Estimate:
-    """The central `level` of the replicates; NaN bounds if a tenth of them is undefined."""
+    """The central `level` of the replicates, as the interval of `value`.
+
+    Parameters
+    ----------
+    value : float
+    replicates : ndarray
+        Its replicates, of any shape. If a tenth of them is not finite, there is no interval.
+    level : float, default 0.9
+        Coverage, above 0 and below 1.
+
+    Examples
+    --------
+    >>> interval(50.0, np.arange(101.0), level=0.5).as_dict()
+    {'value': 50.0, 'low': 25.0, 'high': 75.0}
+    """
     if not 0 < level < 1:
         raise InputError(f"level = {level}: must be between 0 and 1, as 0.9")
     good = replicates[np.isfinite(replicates)]
@@ -145,14 +219,14 @@ def interval(value: float, replicates: FloatArray, level: float = LEVEL) -> Esti
     return Estimate(float(value), float(low), float(high))
 
 
-def _beyond(seen: float, project: FloatArray, deviations: FloatArray, dof: int) -> float:
-    """Scatter about a fit that the seeds do not explain: none unless they would rarely give it."""
+def _excess(scatter: float, project: FloatArray, deviations: FloatArray, dof: int) -> float:
+    """Scatter about a fit that the seeds do not explain: 0 unless they would rarely give it."""
     if not np.isfinite(deviations).any():
-        return seen
+        return scatter
     squares = np.sum((deviations @ project.T) ** 2, axis=1) / dof
     # Quantiles, as Student tails leave the mean of squares infinite for 3 seeds or fewer.
     usual, rare = np.nanquantile(squares, [0.5, 0.9])
-    return seen - float(usual) if seen > rare else 0.0
+    return scatter - float(usual) if scatter > rare else 0.0
 
 
 def _mean(values: FloatArray, axis: int | None) -> FloatArray:

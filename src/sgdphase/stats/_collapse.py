@@ -29,13 +29,27 @@ from sgdphase.stats._loglinear import logarithms
 __all__ = ["Collapse", "Curve", "collapse", "effective_collapses"]
 
 COPIES = 400
-COARSE, FINE = 121, 41  # exponents tried over the whole range, then where the copies ended up
-MIN_OVERLAP = 0.4  # of the points compared at best; less overlap is no collapse
+COARSE, FINE = 121, 41  # exponents tried: over the whole range, then where the copies end up
+MIN_OVERLAP = 0.4  # share of the points that must be compared; less is not a collapse
 
 
 @dataclass(frozen=True)
 class Curve:
-    """`y` at `x` for the system of one `size`: `y` is `[n]` or `[n, seeds]`, all positive."""
+    """A curve `y(x)` of the system of one size.
+
+    Attributes
+    ----------
+    size : float; size of the system, above 0
+    x : array_like [n]
+        Above 0, each value once, 3 or more.
+    y : array_like [n] or [n, seeds]
+        Above 0; other entries are left out.
+
+    Examples
+    --------
+    >>> Curve(size=8, x=[1, 2, 4], y=[1, 4, 16]).size
+    8
+    """
 
     size: float
     x: ArrayLike
@@ -44,7 +58,17 @@ class Curve:
 
 @dataclass(frozen=True)
 class Collapse:
-    """The best collapse: `exponent` (gamma), `y_exponent` (alpha), and its quality `chi2`."""
+    """The best collapse, returned by `collapse`.
+
+    Attributes
+    ----------
+    exponent, y_exponent : Estimate
+        `gamma` and `alpha` of `y_P(x) = P^alpha F(x / P^gamma)`.
+    chi2 : float
+        Quality: about 1 if the curves agree within their noise, well above 1 if they do not.
+    sizes : tuple of float
+        Sizes of the curves, increasing.
+    """
 
     exponent: Estimate
     y_exponent: Estimate
@@ -69,15 +93,30 @@ def collapse(
     copies: int = COPIES,
     seed: int = 0,
 ) -> Collapse:
-    """The `gamma` in `between` that collapses the curves best.
+    """The `gamma` for which the curves collapse best: `y_P(x) = P^alpha F(x / P^gamma)`.
 
-    `y_exponent` is alpha, or None to fit it too. The error is that of a bootstrap over the seeds of
-    each curve (`sgdphase.stats`). With one seed per curve there is no error, and the
-    noise is taken as equal everywhere.
+    Intervals come from a bootstrap over the seeds of each curve. With one seed per curve there is
+    no interval, and the noise is taken as equal everywhere.
 
-    Seeds of different sizes are independent, unless `same_seeds` says that column `s` of every
-    curve has something in common, such as the initial weights: then sizes are compared within
-    seeds, and a factor that a seed has at all sizes is no noise.
+    Parameters
+    ----------
+    curves : sequence of Curve; of 2 or more sizes
+    y_exponent : float or None, default 0; `alpha`, or None to fit it too
+    between : (float, float), default (-0.5, 2)
+        Range of `gamma` that is searched. The best value must lie inside.
+    same_seeds : bool, default False
+        Whether column `s` of every curve has something in common, such as the initial weights.
+        Sizes are then compared within seeds, and a factor common to all sizes is not noise.
+    level : float, default 0.9; coverage of the intervals
+    copies, seed : int, default 400 and 0
+        Number and random seed of the bootstrap replicates.
+
+    Examples
+    --------
+    >>> x = np.geomspace(1, 64, 13)
+    >>> curves = [Curve(P, x, 1 / (1 + (x / P**0.5) ** 2)) for P in (16, 64, 256)]
+    >>> round(collapse(curves).exponent.value, 2)
+    0.5
     """
     logs = [_log_curve(curve) for curve in curves]
     if same_seeds:
@@ -95,8 +134,8 @@ def collapse(
     if known:
         noise = _noise([log_y.shape[1] for _, log_y in logs], same_seeds, rng, copies)
         rows = [
-            np.vstack([mean, mean + _wild(log_y, mean, own)])
-            for (_, log_y), mean, own in zip(logs, means, noise, strict=True)
+            np.vstack([mean, mean + _wild(log_y, mean, normals)])
+            for (_, log_y), mean, normals in zip(logs, means, noise, strict=True)
         ]
     xs = [log_x for log_x, _ in logs]
 
@@ -136,7 +175,22 @@ def effective_collapses(
     same_seeds: bool = False,
     level: float = LEVEL,
 ) -> list[Collapse]:
-    """The collapse over each `window` of consecutive sizes: how the exponent drifts with size."""
+    """How the exponent drifts with size: `collapse` over each window of consecutive sizes.
+
+    Parameters
+    ----------
+    curves, y_exponent, between, same_seeds, level
+        As in `collapse`.
+    window : int, default 2
+        Number of sizes per collapse, from 2 to the number of sizes.
+
+    Examples
+    --------
+    >>> x = np.geomspace(1, 64, 13)
+    >>> curves = [Curve(P, x, 1 / (1 + (x / P**0.5) ** 2)) for P in (16, 64, 256)]
+    >>> [(c.sizes, round(c.exponent.value, 2)) for c in effective_collapses(curves)]
+    [((16.0, 64.0), 0.5), ((64.0, 256.0), 0.5)]
+    """
     sizes = sorted({float(curve.size) for curve in curves})
     if not 2 <= window <= len(sizes):
         raise InputError(f"window = {window}: must be from 2 to the number of sizes {len(sizes)}")
@@ -214,7 +268,7 @@ def _bottom(grid: FloatArray, chi2: FloatArray) -> FloatArray:
 def _without_factors(
     logs: list[tuple[FloatArray, FloatArray]],
 ) -> list[tuple[FloatArray, FloatArray]]:
-    """The curves without what each seed has in common at all sizes and all `x`."""
+    """The curves without the factor that each seed has in common at all sizes and all `x`."""
     if len({log_y.shape[1] for _, log_y in logs}) > 1:
         raise InputError("curves of different numbers of seeds: they are not the same ones")
     every = np.concatenate([log_y for _, log_y in logs])
@@ -248,11 +302,11 @@ def _variances(logs: list[tuple[FloatArray, FloatArray]]) -> list[FloatArray]:
     if any(y.shape[1] < 2 for _, y in logs):
         return [np.ones(x.size) for x, _ in logs]
     n = [np.maximum(np.isfinite(y).sum(axis=1), 1) for _, y in logs]
-    own = [
+    scatter = [
         np.nansum((y - np.nanmean(y, axis=1, keepdims=True)) ** 2, axis=1) / np.maximum(m - 1, 1)
         for (_, y), m in zip(logs, n, strict=True)
     ]
-    every_x, every = np.concatenate([x for x, _ in logs]), np.concatenate(own)
+    every_x, every = np.concatenate([x for x, _ in logs]), np.concatenate(scatter)
     reach = 2.5 * np.median(np.concatenate([np.diff(x) for x, _ in logs]))
     floor = max(1e-12, 1e-6 * float(every.mean()))  # curves without noise still need a weight
     return [

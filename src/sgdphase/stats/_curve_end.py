@@ -1,10 +1,9 @@
 """Up to which batch a metric stays within a tolerance: one curve through all batches.
 
-The curve is the least squares one that never falls, from zero at the user's own batch, linear in
-log batch between the others. Replicates are drawn about it; half of the variance of a difference to
-the user's training is that training's own, the same at all batches. What replicates are off the
-curve, the curve is taken to be off the truth (the basic bootstrap): noise bends a rising curve
-upwards, and this takes it out.
+The curve is the least squares one that never falls. It starts from zero at the user's batch and is
+linear in log batch between the others. Replicates are drawn about it; half of the variance of a
+difference to the user's training comes from that training, and is common to all batches. The basic
+bootstrap removes the bias: noise bends a rising curve upwards in the replicates as in the data.
 """
 
 from __future__ import annotations
@@ -27,13 +26,29 @@ def curve_end(
     *,
     level: float = LEVEL,
 ) -> Estimate:
-    """The batch at which the curve leaves the tolerance; the last one, with no high end, if none.
+    """The batch at which the curve leaves the tolerance.
 
-    `batches` begin with the user's own; `worse` are the differences at the others, with the half
-    widths of their intervals at `level`.
+    Parameters
+    ----------
+    batches : ndarray [n + 1]
+        The user's batch, then larger ones, increasing.
+    worse : ndarray [n]
+        How much worse the metric is at the larger batches, in its unit.
+    half_widths : ndarray [n]
+        Half widths of the intervals of `worse` at `level`, above 0.
+    tolerance : float
+        How much worse counts as the same, in the unit of the metric.
+    level : float, default 0.9; coverage of the intervals
 
-    >>> found = curve_end(np.array([8.0, 16, 32]), np.array([0.0, 2.0]), np.array([0.1, 0.1]), 1.0)
-    >>> round(found.value, 1), 16 < found.low < found.value < found.high < 32
+    Returns
+    -------
+    Estimate
+        The last batch, with `high` infinite, if the curve stays within the tolerance.
+
+    Examples
+    --------
+    >>> end = curve_end(np.array([8.0, 16, 32]), np.array([0.0, 2.0]), np.array([0.1, 0.1]), 1.0)
+    >>> round(end.value, 1), 16 < end.low < end.value < end.high < 32
     (22.6, True)
     """
     from scipy.optimize import isotonic_regression

@@ -11,19 +11,42 @@ from sgdphase._typing import FloatArray
 
 __all__ = ["crossing", "pooled", "quantile"]
 
-# Of the local line through the points: a factor of the square root of two in what is a logarithm.
+# Width of the local line in the logarithm `u`: a factor of the square root of two.
 _BANDWIDTH = math.log(2) / 2
 
 
 def quantile(freedom: int, level: float) -> float:
-    """Of Student's distribution."""
+    """Quantile of Student's distribution.
+
+    Parameters
+    ----------
+    freedom : int, at least 1
+    level : float
+        Probability below the quantile, between 0 and 1.
+
+    Examples
+    --------
+    >>> round(quantile(2, 0.95), 3)
+    2.92
+    """
     from scipy.special import stdtrit
 
     return float(stdtrit(freedom, level))
 
 
 def pooled(groups: Iterable[FloatArray]) -> tuple[float, int]:
-    """The deviation within groups, and its degrees of freedom."""
+    """The pooled standard deviation within groups, and its degrees of freedom (NaN, 0 if none).
+
+    Parameters
+    ----------
+    groups : iterable of ndarray
+        Values per group; a group of one value adds nothing.
+
+    Examples
+    --------
+    >>> pooled([np.array([1.0, 3.0]), np.array([5.0])])
+    (1.4142135623730951, 1)
+    """
     several = [group for group in groups if group.size > 1]
     freedom = sum(group.size - 1 for group in several)
     squares = sum(float(((group - group.mean()) ** 2).sum()) for group in several)
@@ -31,9 +54,24 @@ def pooled(groups: Iterable[FloatArray]) -> tuple[float, int]:
 
 
 def crossing(u: FloatArray, y: FloatArray, n: FloatArray, first: int) -> tuple[float, float]:
-    """Where a local line through the points is zero between two of them, and its slope.
+    """Where a local line through points is zero between two of them, and its slope.
 
-    Points count by their seeds and by how near they are.
+    Points have weights: their number of seeds times a Gaussian of the distance to the zero.
+
+    Parameters
+    ----------
+    u, y : ndarray [k]
+        Points of the curve `y(u)`, increasing in `u`, which is a natural logarithm.
+    n : ndarray [k]
+        Number of seeds of each point.
+    first : int
+        The zero lies between the points `first` and `first + 1`.
+
+    Examples
+    --------
+    >>> at, slope = crossing(np.array([0.0, 1.0, 2.0]), np.array([-1.0, 1.0, 3.0]), np.ones(3), 0)
+    >>> round(at, 6), round(slope, 6)
+    (0.5, 2.0)
     """
     low, high = u[first], u[first + 1]
     rise = (y[first + 1] - y[first]) / (high - low)

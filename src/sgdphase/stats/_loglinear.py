@@ -23,10 +23,18 @@ __all__ = ["LogLinear", "logarithms", "loglinear"]
 
 @dataclass(frozen=True, eq=False)
 class LogLinear:
-    """A fit about the centre of the cells.
+    """A log-linear fit about the centre of the cells, returned by `loglinear`.
 
-    `exponents [k]` and their `replicates [R, 1 + k]`, whose first column, as `centre`, is `log y`
-    at the mean of `log x`. `scatter` is the rms distance of the cells from the fit.
+    Attributes
+    ----------
+    centre : float
+        Fitted `log y` at the mean of `log x`.
+    exponents : ndarray [k]; one per variable
+    replicates : ndarray [R, 1 + k]
+        Of `centre` (first column) and `exponents`.
+    scatter : float
+        Rms distance of the cells from the fit, in natural logarithms.
+    level : float; coverage of intervals
     """
 
     centre: float
@@ -36,7 +44,7 @@ class LogLinear:
     level: float
 
     def exponent(self, *weights: float) -> Estimate:
-        """A sum of exponents with these weights: `exponent(1)` is the first, `(0, 1)` the next."""
+        """A sum of exponents with these `weights`: `exponent(0, 1)` is the second exponent."""
         w = np.array(weights)
         copies = self.replicates[:, 1 : 1 + w.size] @ w
         return interval(float(self.exponents[: w.size] @ w), copies, self.level)
@@ -50,13 +58,25 @@ def loglinear(
     replicates: int = REPLICATES,
     seed: int = 0,
 ) -> LogLinear:
-    """Least squares of `log_y [n, seeds]` on `log_x [n]` or `[n, k]`; a missing run is NaN.
+    """Least squares of `log y = centre + sum_k exponent_k (log x_k - mean log x_k)`.
 
     Intervals come from the bootstrap over seeds and from any scatter of the cells beyond what the
     seeds explain (`linear_fit`).
 
+    Parameters
+    ----------
+    log_x : array_like [n] or [n, k]
+        Natural logarithms of the variables, one row per cell.
+    log_y : array_like [n, seeds]
+        Natural logarithms; NaN where a run is missing.
+    level : float, default 0.9; coverage of intervals
+    replicates, seed : int, default 1000 and 0
+        Number and random seed of the bootstrap replicates.
+
+    Examples
+    --------
     >>> x = np.log([1.0, 2.0, 4.0])
-    >>> loglinear(x, (3 * x)[:, None] + [0.1, -0.1]).exponent(1).value.round(6)
+    >>> round(loglinear(x, (3 * x)[:, None] + [0.1, -0.1]).exponent(1).value, 6)
     3.0
     """
     x, y = np.asarray(log_x, dtype=np.float64), np.asarray(log_y, dtype=np.float64)
@@ -72,6 +92,12 @@ def loglinear(
 def logarithms(values: ArrayLike) -> FloatArray:
     """Natural logarithms; NaN for what is not above 0.
 
+    Parameters
+    ----------
+    values : array_like
+
+    Examples
+    --------
     >>> logarithms([1.0, 0.0]).tolist()
     [0.0, nan]
     """

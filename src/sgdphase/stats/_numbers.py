@@ -10,8 +10,15 @@ __all__ = ["digits", "shown"]
 
 
 def shown(estimate: Estimate | None, count: int = 3) -> str:
-    """A number with its interval, to so many digits.
+    """A number with its interval, as text.
 
+    Parameters
+    ----------
+    estimate : Estimate or None; None gives 'unknown'
+    count : int, default 3; significant digits
+
+    Examples
+    --------
     >>> shown(Estimate(52.83, 39.6, 1066.9)), shown(Estimate(3.0, float("nan"), float("nan")))
     ('52.8 [39.6, 1070]', '3 [no interval]')
     """
@@ -24,8 +31,15 @@ def shown(estimate: Estimate | None, count: int = 3) -> str:
 
 
 def digits(value: float, count: int = 3) -> str:
-    """A number with that many digits, without a power of ten as long as it is readable.
+    """A number as text, without a power of ten as long as it is readable.
 
+    Parameters
+    ----------
+    value : float; NaN gives an empty text
+    count : int, default 3; significant digits
+
+    Examples
+    --------
     >>> digits(2421.7), digits(0.012345), digits(float("nan"))
     ('2420', '0.0123', '')
     """

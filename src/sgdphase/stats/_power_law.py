@@ -17,10 +17,14 @@ __all__ = ["PowerLaw", "effective_power_laws", "power_law"]
 
 @dataclass(frozen=True)
 class PowerLaw:
-    """A fit: `exponent` and `prefactor`, each with its interval.
+    """The fit `y = prefactor x^exponent`, returned by `power_law`; callable at any `x`.
 
-    `scatter` is the rms distance of the points from the line, in natural logarithms; `first` and
-    `last` are the ends of the range of `x`.
+    Attributes
+    ----------
+    exponent, prefactor : Estimate
+    scatter : float
+        Rms distance of the points from the line, in natural logarithms.
+    first, last : float; ends of the range of `x`
     """
 
     exponent: Estimate
@@ -50,14 +54,26 @@ def power_law(
     replicates: int = REPLICATES,
     seed: int = 0,
 ) -> PowerLaw:
-    """Least squares in logarithms of `y [n]` or `y [n, seeds]` on `x [n]`; NaN is left out.
+    """The power law `y = prefactor x^exponent`, by least squares in logarithms.
 
     With seeds, the interval comes from the bootstrap over them and from any scatter of the points
     beyond what they explain; without, from the scatter about the line alone (3 points or more).
 
+    Parameters
+    ----------
+    x : array_like [n]
+        2 or more values above 0; others are left out.
+    y : array_like [n] or [n, seeds]
+        Likewise; NaN where a run is missing.
+    level : float, default 0.9; coverage of the intervals
+    replicates, seed : int, default 1000 and 0
+        Number and random seed of the bootstrap replicates.
+
+    Examples
+    --------
     >>> law = power_law([1, 2, 4, 8], [3, 6, 12, 24])
-    >>> round(law.exponent.value, 6), round(law.prefactor.value, 6)
-    (1.0, 3.0)
+    >>> round(law.exponent.value, 6), round(law.prefactor.value, 6), float(law(16).round(6))
+    (1.0, 3.0, 48.0)
     """
     log_x, log_y = _logs(x, y)
     if log_x.size < 2:
@@ -79,7 +95,21 @@ def power_law(
 def effective_power_laws(
     x: ArrayLike, y: ArrayLike, *, window: int = 2, level: float = LEVEL
 ) -> list[PowerLaw]:
-    """The exponent over each `window` of consecutive `x`: how it drifts."""
+    """How the exponent drifts: `power_law` over each window of consecutive `x`.
+
+    Parameters
+    ----------
+    x, y, level
+        As in `power_law`.
+    window : int, default 2
+        Number of points per fit, from 2 to the number of points.
+
+    Examples
+    --------
+    >>> laws = effective_power_laws([1, 2, 4], [1, 2, 8])
+    >>> [round(law.exponent.value, 6) for law in laws]
+    [1.0, 2.0]
+    """
     xs = np.asarray(x, dtype=np.float64)
     if not 2 <= window <= xs.size:
         raise InputError(f"window = {window}: must be from 2 to the number of points {xs.size}")

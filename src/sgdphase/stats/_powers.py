@@ -10,6 +10,13 @@ __all__ = ["power_of_two", "power_of_two_tex", "powers", "whole_powers"]
 def powers(first: int, last: int, step: int = 1) -> list[float]:
     """Powers of two with the exponents `first, first + step, ...` up to `last`.
 
+    Parameters
+    ----------
+    first, last : int
+    step : int, default 1
+
+    Examples
+    --------
     >>> powers(-1, 3, 2)
     [0.5, 2.0, 8.0]
     """
@@ -17,8 +24,15 @@ def powers(first: int, last: int, step: int = 1) -> list[float]:
 
 
 def whole_powers(first: int, last: int, step: int = 1) -> list[int]:
-    """The same as integers, for exponents of at least 0.
+    """`powers` as integers.
 
+    Parameters
+    ----------
+    first, last : int, at least 0
+    step : int, default 1
+
+    Examples
+    --------
     >>> whole_powers(0, 3)
     [1, 2, 4, 8]
     """
@@ -26,8 +40,14 @@ def whole_powers(first: int, last: int, step: int = 1) -> list[int]:
 
 
 def power_of_two(value: float) -> str:
-    """`2^k` for the nearest whole `k`.
+    """`2^k` for the nearest whole `k`, as text.
 
+    Parameters
+    ----------
+    value : float, above 0
+
+    Examples
+    --------
     >>> power_of_two(0.0078125), power_of_two(100)
     ('2^-7', '2^7')
     """
@@ -35,8 +55,14 @@ def power_of_two(value: float) -> str:
 
 
 def power_of_two_tex(value: float) -> str:
-    """The same for a label of a picture.
+    """`2^k` for the nearest whole `k`, in TeX.
 
+    Parameters
+    ----------
+    value : float, above 0
+
+    Examples
+    --------
     >>> power_of_two_tex(1024)
     '2^{10}'
     """

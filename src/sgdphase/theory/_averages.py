@@ -34,7 +34,7 @@ LEGENDRE_NODES = 48
 
 # exp(-s^2/2) and erfc(s/sqrt(2)) are below 1e-17 of their value at 0 beyond this.
 TAIL = 9.0
-# Above this r the bracket 1 + erf is first 2, then a step: each is integrated on its own.
+# Above this r the bracket 1 + erf is first 2, then a step: the two parts are integrated apart.
 SPLIT = 12.0
 
 SQRT_2_PI = math.sqrt(2 / math.pi)
@@ -53,7 +53,17 @@ class Rule(NamedTuple):
 
 @dataclass(frozen=True)
 class Averages:
-    """Population averages of SI 6.A; the paper's ``g`` are these / sqrt(d), its ``Sigma`` / d."""
+    """Averages over the data distribution (SI 6.A), returned by ``averages``.
+
+    Attributes
+    ----------
+    g1, g_perp : ndarray
+        Gradient along the teacher and across it; the paper's times ``sqrt(d)``.
+    unfitted : ndarray
+        Fraction of points below the margin, from 0 to 1.
+    sigma11, sigma12, sigma22 : ndarray
+        Covariance of the gradient; the paper's times ``d``.
+    """
 
     g1: FloatArray
     g_perp: FloatArray
@@ -64,7 +74,7 @@ class Averages:
 
 
 def averages(lam: npt.ArrayLike, r: npt.ArrayLike, chi: float) -> Averages:
-    """Averages at ``lam = w1/w_perp`` and ``r = margin sqrt(d)/w_perp``, broadcast.
+    """Gradient, unfitted fraction and covariance, from the integrals I, J, D of this module.
 
     ::
 
@@ -72,10 +82,24 @@ def averages(lam: npt.ArrayLike, r: npt.ArrayLike, chi: float) -> Averages:
         g_perp   = -sqrt(2/pi) J_0                         sigma12 = -sqrt(2/pi) (J_1 - I_1 J_0)
         unfitted = I_0                                     sigma22 = I_0 + sqrt(2/pi) D_0 - g_perp^2
 
-    ``r`` may be infinite (``w_perp = 0``, every point unfitted). ``lam`` may be negative, which the
-    stochastic dynamics visits at its start. The integrals have a relative error below 1e-13 for
-    ``-0.99 <= chi <= 10`` at any ``lam`` and ``r``. ``sigma11`` and ``sigma12`` are differences and
-    lose what these cancel: the error of ``sigma12`` is relative to ``g_perp``.
+    The integrals have a relative error below 1e-13 for ``-0.99 <= chi <= 10`` at any ``lam`` and
+    ``r``. ``sigma11`` and ``sigma12`` are differences and lose the digits that cancel: the error of
+    ``sigma12`` is relative to ``g_perp``.
+
+    Parameters
+    ----------
+    lam : array_like
+        ``w1/w_perp``, finite; negative values occur at the start of the stochastic dynamics.
+    r : array_like
+        ``margin sqrt(d)/w_perp``, at least 0; ``inf`` is ``w_perp = 0``, every point unfitted.
+    chi : float
+        Exponent of the data density at the boundary, above -1, up to 100.
+
+    Examples
+    --------
+    >>> a = averages(lam=[0.0, 10.0], r=0.0, chi=1.0)
+    >>> a.unfitted.round(4).tolist(), a.g1.round(4).tolist()
+    ([0.5, 0.0025], [0.6267, 0.0003])
     """
     check_chi(chi, CHI_MAX)
     lam_in, r_in = np.asarray(lam, dtype=np.float64), np.asarray(r, dtype=np.float64)
@@ -143,7 +167,7 @@ def _erfc_integrals(lam: float, r: float, rule: Rule) -> tuple[float, float, flo
     if start >= bulk:
         return i0, i1, i2
 
-    # the step, in s = lam x - r, so that it stays resolved however large r and lam are
+    # the step, in s = lam x - r, so that it is resolved for any r and lam
     width = TAIL + min(TAIL, bulk * lam - r)
     scale = width / lam / rule.norm
     for i in range(rule.flat_nodes.size):

@@ -22,6 +22,8 @@ from sgdphase.errors import InputError, require
 class Constants:
     """Limits of the averages (without 1/sqrt(d), 1/d) times their power of ``lam``.
 
+    Returned by ``constants``.
+
     ==========  ======================================  =============================
     field       is the limit of                         equals
     ==========  ======================================  =============================
@@ -35,9 +37,15 @@ class Constants:
     ``k1``      ``w1 / (T sqrt(d) (t/(T d))^(1/(3+chi)))``  k_perp ((3+chi) c1/k_perp)^(1/(3+chi))
     ==========  ======================================  =============================
 
-    ``gamma = 1/(1+chi)`` is the exponent of ``B*`` and of the final weights with the training set
-    size, ``b = 1 + 2/(1+chi)`` the exponent of the training time. ``c22`` differs from the print
-    and ``c12`` is not in it (``docs/errata.md``).
+    ``c22`` differs from the paper and ``c12`` is not in it (``docs/errata.md``).
+
+    Attributes
+    ----------
+    c1, c2, c_n, c11, c12, c22, k1, k_perp : float; as in the table
+    gamma : float
+        ``1/(1+chi)``: exponent of ``B*`` and of the final weights in the training set size.
+    b : float
+        ``1 + 2/(1+chi)``: exponent of the training time.
     """
 
     c1: float
@@ -54,7 +62,16 @@ class Constants:
 
 @dataclass(frozen=True)
 class Asymptotic:
-    """The power-law solution at each ``time`` (SI 4.A)."""
+    """The power-law solution at each time (SI 4.A), returned by ``asymptotic``.
+
+    Attributes
+    ----------
+    time : ndarray; ``lr x steps``
+    w1, w_perp : ndarray
+        Weight along the teacher, and length of the rest.
+    lam, unfitted : ndarray
+        ``w1/w_perp``, and the fraction of points below the margin.
+    """
 
     time: FloatArray
     w1: FloatArray
@@ -64,7 +81,19 @@ class Asymptotic:
 
 
 def constants(chi: float) -> Constants:
-    """All constants of SI 4.A and SI 6.A for a data exponent ``chi > -1``."""
+    """All constants of SI 4.A and SI 6.A.
+
+    Parameters
+    ----------
+    chi : float
+        Exponent of the data density at the boundary, above -1.
+
+    Examples
+    --------
+    >>> c = constants(1.0)
+    >>> c.gamma, c.b, round(c.k_perp, 4)
+    (0.5, 2.0, 0.3133)
+    """
     check_chi(chi)
     root_pi = math.sqrt(math.pi)
     c1 = (1 + chi) / (math.sqrt(2 * math.pi) * (2 + chi))
@@ -85,7 +114,17 @@ def constants(chi: float) -> Constants:
 
 
 def mean_abs_x1(chi: float) -> float:
-    """``E|x1| = sqrt(2) G(1+chi/2)/G((1+chi)/2)`` over ``rho ~ |x1|^chi exp(-x1^2/2)``."""
+    """``E|x1| = sqrt(2) G(1+chi/2)/G((1+chi)/2)`` over ``rho ~ |x1|^chi exp(-x1^2/2)``.
+
+    Parameters
+    ----------
+    chi : float, above -1
+
+    Examples
+    --------
+    >>> round(mean_abs_x1(0.0), 6)  # sqrt(2/pi), of a Gaussian
+    0.797885
+    """
     check_chi(chi)
     return (1 + chi) * _gamma_ratio(1 + chi / 2, (3 + chi) / 2) / math.sqrt(2)
 
@@ -95,7 +134,22 @@ def asymptotic(time: npt.ArrayLike, *, chi: float, dim: int, temperature: float)
 
     ``w_perp = k_perp T sqrt(d)``, ``lam = (k1/k_perp) (t/(T d))^(1/(3+chi))``, ``w1 = lam w_perp``,
     ``unfitted = c_n lam^(-chi-1)``. Holds for ``t >> T d`` and ``T >> margin``; at smaller times
-    ``unfitted`` may exceed 1, which only says that the law does not hold there.
+    ``unfitted`` may exceed 1, which means that the law does not hold there.
+
+    Parameters
+    ----------
+    time : array_like; ``lr x steps``, above 0
+    chi : float
+        Exponent of the data density at the boundary, above -1.
+    dim : int
+        Dimension ``d`` of the inputs, at least 2.
+    temperature : float; ``T = lr/batch``, above 0
+
+    Examples
+    --------
+    >>> late = asymptotic([1e4, 1.6e5], chi=1.0, dim=10, temperature=1.0)
+    >>> float((late.w1[1] / late.w1[0]).round(6))  # (t2/t1)^(1/(3+chi))
+    2.0
     """
     c = constants(chi)
     check_dim(dim)
@@ -108,7 +162,7 @@ def asymptotic(time: npt.ArrayLike, *, chi: float, dim: int, temperature: float)
     return Asymptotic(t, lam * w_perp, w_perp, lam, c.c_n * lam ** (-chi - 1))
 
 
-# Where gamma functions and powers of x1 stand alone, not in ratios, floats end soon after.
+# Gamma functions and powers of x1 that do not stand in ratios overflow soon above this.
 CHI_MAX = 100
 
 

@@ -34,7 +34,13 @@ from sgdphase.theory._online import (
 
 @dataclass(frozen=True)
 class Fluctuations:
-    """Covariance of ``w1`` and ``w_perp`` at each ``time``."""
+    """Covariance of ``w1`` and ``w_perp`` in time, returned by ``fluctuations``.
+
+    Attributes
+    ----------
+    time : ndarray; ``lr x steps``
+    var_w1, var_w_perp, cov : ndarray; variances and covariance
+    """
 
     time: FloatArray
     var_w1: FloatArray
@@ -44,9 +50,14 @@ class Fluctuations:
 
 @dataclass(frozen=True)
 class AsymptoticFluctuations:
-    """Limits of ``<z1^2>/T^2`` and ``<z_perp^2>/T^2`` for ``lam -> inf``, ``r -> 0``.
+    """Limits for ``lam -> inf``, ``r -> 0``, returned by ``asymptotic_fluctuations``.
 
-    ``var_w1_diagonal`` is the paper's, without the coupling of ``z1`` to ``z_perp``.
+    Attributes
+    ----------
+    var_w1, var_w_perp : float
+        ``<z1^2>/T^2`` and ``<z_perp^2>/T^2``.
+    var_w1_diagonal : float
+        The paper's ``<z1^2>/T^2``, without the coupling of ``z1`` to ``z_perp``.
     """
 
     var_w1: float
@@ -63,6 +74,17 @@ def asymptotic_fluctuations(chi: float) -> AsymptoticFluctuations:
     ``A12/|A22| = (1+chi)/lam``: the same order as ``dM_1``. Hence ``c11`` is to be replaced by
     ``c11 + 2 (1+chi) c12 + (1+chi)^2 c22``, which is ``c11 + chi (1+chi)^2 c_n``: the same at
     ``chi = 0``, more above, less below.
+
+    Parameters
+    ----------
+    chi : float, above -1
+        Exponent of the data density at the boundary.
+
+    Examples
+    --------
+    >>> limit = asymptotic_fluctuations(0.0)
+    >>> round(limit.var_w1, 6) == round(limit.var_w1_diagonal, 6)
+    True
     """
     c = constants(chi)
     unit = c.k_perp / (2 * (chi + 2) * c.c1)
@@ -83,11 +105,22 @@ def fluctuations(
     temperature: float,
     weight_decay: float = 0.0,
 ) -> Fluctuations:
-    """Linear-noise covariance along the online solution at ``times`` (>= 0, any order).
+    """Covariance of the weights about the online solution, to leading order in 1/d.
 
-    Leading order in 1/d, for a temperature > 0. While every point is unfitted it is
-    ``var_w1 = (T/d) Var|x1| phi``, ``var_w_perp = (T/d) phi/2``, ``cov = 0`` with
-    ``phi = (1 - e^(-2 Lambda t))/(2 Lambda)``, or ``t`` without decay.
+    While every point is unfitted, ``var_w1 = (T/d) Var|x1| phi``, ``var_w_perp = (T/d) phi/2`` and
+    ``cov = 0``, with ``phi = (1 - e^(-2 Lambda t))/(2 Lambda)``, or ``t`` without decay.
+
+    Parameters
+    ----------
+    times, chi, dim, margin, weight_decay
+        As in ``online``.
+    temperature : float; ``T = lr/batch``, above 0
+
+    Examples
+    --------
+    >>> early = fluctuations(1e-4, chi=1.0, dim=100, margin=1.0, temperature=2.0)
+    >>> round(float(early.var_w_perp), 9)  # (T/d) t/2
+    1e-06
     """
     check_positive(temperature=temperature)
     setting = Setting(chi, dim, margin, temperature, weight_decay)

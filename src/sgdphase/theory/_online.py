@@ -47,9 +47,9 @@ LOG_Q_ZERO = math.log(1e-200)
 # Of the logarithms, per step; the solution is then good to better than 1e-8.
 TOLERANCE = 2e-11
 # With weight decay every deviation relaxes at a rate of at least about Lambda: after this many
-# 1/Lambda the solution stands still, and the solver is spared the stiffness of larger times.
+# 1/Lambda the solution is stationary. Times are cut there, as larger ones make the solver stiff.
 STATIONARY = 300.0
-# Beyond any use, and short of where the solver runs out of floats.
+# Larger than any use, smaller than where the solver overflows.
 TIME_MAX = 1e100
 
 
@@ -58,10 +58,20 @@ Drift = Callable[[FloatArray, float, "Model"], FloatArray]
 
 @dataclass(frozen=True)
 class Online:
-    """The solution at each ``time``, in the order asked.
+    """The solution at each time, in the order given; returned by ``online``.
 
     At ``time = 0``: ``w1 = w_perp = 0``, ``lam = 0`` (its limit), ``r = inf``, ``unfitted = 1``.
     At temperature 0: ``w_perp = 0``, ``lam = r = inf``.
+
+    Attributes
+    ----------
+    time : ndarray; ``lr x steps``
+    w1, w_perp : ndarray
+        Weight along the teacher, and length of the rest.
+    lam, r : ndarray
+        ``w1/w_perp`` and ``margin sqrt(d)/w_perp``.
+    unfitted : ndarray
+        Fraction of the data distribution below the margin, from 0 to 1.
     """
 
     time: FloatArray
@@ -133,10 +143,31 @@ def online(
     temperature: float,
     weight_decay: float = 0.0,
 ) -> Online:
-    """Solve the deterministic part of Eq. 3 at ``times`` (>= 0, any order).
+    """The solution of Eq. 3 without its noise, from ``w = 0``.
 
     The equation is the paper's: exact for ``d -> inf`` at fixed ``t/d``; at finite ``d`` it leaves
     out the noise and the factor (d-2)/d of the Ito term. Relative error below 1e-8.
+
+    Parameters
+    ----------
+    times : array_like
+        ``lr x steps``, from 0 to 1e100, in any order.
+    chi : float
+        Exponent of the data density at the boundary, above -1.
+    dim : int
+        Dimension ``d`` of the inputs, at least 2.
+    margin : float
+        Margin of the hinge loss, above 0.
+    temperature : float
+        ``T = lr/batch``, at least 0; 0 is gradient flow.
+    weight_decay : float, default 0
+        ``Lambda``, at least 0, per unit of time.
+
+    Examples
+    --------
+    >>> path = online([0.0, 1.0, 100.0], chi=1.0, dim=128, margin=0.01, temperature=0.5)
+    >>> path.unfitted.round(3).tolist()
+    [1.0, 0.524, 0.152]
     """
     setting = Setting(chi, dim, margin, temperature, weight_decay)
     t = check_times(times)

@@ -23,7 +23,24 @@ from sgdphase.theory._constants import (
 
 @dataclass(frozen=True)
 class Scales:
-    """What ``scales`` returns; formulas there."""
+    """Scales of the phase diagram, returned by ``scales``; formulas there.
+
+    Attributes
+    ----------
+    critical_batch : float; ``B*``, in points
+    critical_temperature : float
+        ``T_c``, in units of ``lr/batch``.
+    crossover_time : float
+        ``lr x steps`` at which the training set departs from the distribution, ``t_hat``.
+    w1, w_perp, lam, unfitted : float
+        Weights, their ratio and the unfitted fraction at the crossover.
+    first_step_lr : float
+        Learning rate at which the first step brings the hardest point to the margin.
+    one_step_batch : float
+        Batch from which one large step fits all points.
+    critical_decay : float
+        Weight decay above which the crossover is not reached, per unit of time.
+    """
 
     critical_batch: float
     critical_temperature: float
@@ -39,7 +56,13 @@ class Scales:
 
 @dataclass(frozen=True)
 class FirstStep:
-    """Weights after the first step of SGD from 0: mean of ``w1``, rms of ``w_perp``."""
+    """Weights after the first step of SGD from 0, returned by ``first_step``.
+
+    Attributes
+    ----------
+    w1, w_perp : float
+        Mean along the teacher, and rms length of the rest.
+    """
 
     w1: float
     w_perp: float
@@ -54,7 +77,7 @@ def scales(
     lr: float | None = None,
     batch: float | None = None,
 ) -> Scales:
-    """Scales for ``train_size`` points in dimension ``dim``.
+    """Where the regimes meet: critical batch, critical temperature, crossover time and others.
 
     At the crossover (SI 5) the population gradient equals its finite-sample noise,
     ``|g| = |xi|/sqrt(P)``, which on the asymptotic solution reads ``n = 2 pi c_n^2 d/P``:
@@ -80,10 +103,29 @@ def scales(
       ``lam = E|x1| sqrt(batch/(d-1))`` leaves ``n = c_n lam^(-chi-1) = 1/P`` (main text 2.A ii);
       reachable only if it is below ``train_size``
 
-    ``critical_batch``, ``one_step_batch`` and the crossover use ``lam >> 1``; ``lam`` and
-    ``unfitted`` at the crossover are returned so that this can be judged. For ``train_size`` not
-    far above ``dim`` they come out as ``lam <~ 1``, ``unfitted ~ 1``: there is then no online
-    power-law stage, and the numbers are extrapolations of the formulas, nothing more.
+    ``critical_batch``, ``one_step_batch`` and the crossover assume ``lam >> 1``; check this with
+    the returned ``lam`` and ``unfitted``. For ``train_size`` not far above ``dim`` they are
+    ``lam <~ 1``, ``unfitted ~ 1``: there is then no online power-law stage, and the numbers are
+    only extrapolations of the formulas.
+
+    Parameters
+    ----------
+    train_size : float
+        Number ``P`` of training points, above 0.
+    dim : int
+        Dimension ``d`` of the inputs, at least 2.
+    chi : float
+        Exponent of the data density at the boundary, above -1, up to 100.
+    margin : float
+        Margin of the hinge loss, above 0.
+    lr, batch : float, default None
+        Learning rate and batch, above 0; both or neither (``T = 1``).
+
+    Examples
+    --------
+    >>> s = scales(train_size=8192, dim=128, chi=1.0, margin=2**-7)
+    >>> round(s.critical_batch, 1), round(s.critical_temperature, 4)
+    (204.3, 0.0249)
     """
     check_chi(chi, CHI_MAX)
     c = constants(chi)
@@ -118,6 +160,20 @@ def first_step(*, lr: float, batch: float, dim: int, chi: float) -> FirstStep:
 
     ``w1`` has mean ``lr E|x1|/sqrt(d)``; ``w_perp`` is a Gaussian vector of rms norm
     ``lr sqrt((d-1)/(d batch))``.
+
+    Parameters
+    ----------
+    lr, batch : float, above 0; learning rate and batch
+    dim : int, at least 2
+        Dimension ``d`` of the inputs.
+    chi : float, above -1
+        Exponent of the data density at the boundary.
+
+    Examples
+    --------
+    >>> step = first_step(lr=1.0, batch=4, dim=2, chi=0.0)
+    >>> round(step.w1, 4), round(step.w_perp, 4)
+    (0.5642, 0.3536)
     """
     check_positive(lr=lr, batch=batch)
     check_dim(dim)

@@ -34,7 +34,13 @@ RATES_PER_DECADE = 24
 
 @dataclass(frozen=True)
 class OnlineEnsemble:
-    """Trajectories of the online SDE: rows are trajectories, columns are ``time``."""
+    """Trajectories of the online SDE, returned by ``online_ensemble``.
+
+    Attributes
+    ----------
+    time : ndarray [n]; ``lr x steps``
+    w1, w_perp : ndarray [size, n]; one row per trajectory
+    """
 
     time: FloatArray
     w1: FloatArray
@@ -53,11 +59,30 @@ def online_ensemble(
     seed: int,
     accuracy: float = 0.05,
 ) -> OnlineEnsemble:
-    """``size`` independent trajectories of Eq. 3 from ``w = 0``, at ``times`` (1-d, any order).
+    """Independent trajectories of Eq. 3 with its noise, from ``w = 0``.
 
-    ``accuracy`` is the step times the fastest local rate (1/t included). The error is of the same
-    order in distribution: a variance that relaxes is too large by the factor 1/(1 - accuracy/2).
     At given ``times`` a trajectory depends on ``seed`` and on its row only, not on ``size``.
+
+    Parameters
+    ----------
+    times : array_like [n]
+        ``lr x steps``, from 0 to 1e100, in any order.
+    chi, dim, margin, weight_decay
+        As in ``online``.
+    temperature : float; ``T = lr/batch``, above 0
+    size : int
+        Number of trajectories, at least 1.
+    seed : int; at least 0
+    accuracy : float, default 0.05
+        Step times the fastest local rate (1/t included), above 0, up to 0.5. The error has the
+        same order: a variance that relaxes is too large by the factor 1/(1 - accuracy/2).
+
+    Examples
+    --------
+    >>> many = online_ensemble(
+    ...     [1.0, 10.0], chi=1.0, dim=64, margin=0.1, temperature=1.0, size=3, seed=0)
+    >>> many.w1.shape, bool((many.w1[:, 1] > many.w1[:, 0]).all())
+    ((3, 2), True)
     """
     check_positive(temperature=temperature, accuracy=accuracy, size=size)
     if accuracy > 0.5:

@@ -71,14 +71,41 @@ class Limit:
 
 @dataclass(frozen=True)
 class FittedDiagnosis:
-    """The answer for trainings until every point is fitted, as in the paper.
+    """The answer for trainings until every point is fitted, returned by `diagnose_until_fitted`.
 
-    `train_size` is the size of the question. `measured_at` is the size at which the `regime`, the
-    slopes, the GD line and the first step's share were measured; it is smaller if trainings at the
-    full size did not fit the budget. A point in a crossover is `unclear` and `between` two regimes;
-    if it is not known to be in one, `reason` says why. `expected` is the regime at `train_size`,
-    and the two limits belong to it. `critical_batch` belongs to the largest of the `sizes` that has
-    one. `unknown` lists what is not known, and why; `runs` is every run behind the answer.
+    Attributes
+    ----------
+    lr, batch, train_size : float, int, int; the user's training
+    measured_at : int
+        Train size at which `regime`, `slopes`, `gd_line` and `first_step_share` were measured:
+        smaller than `train_size` if trainings of that size did not fit into the budget.
+    regime, confidence : str and float or None
+        One of `REGIMES`, and the share of bootstrap replicates that agree.
+    between : (str, str) or None
+        Two regimes, if the training is `unclear` since it lies in their crossover.
+    reason : str
+        Why the regime is `unclear` otherwise.
+    expected : str; regime at `train_size`
+    slopes : mapping of str to Estimate or None
+        Of the logarithm of the alignment in log lr and log batch.
+    sizes : tuple of Size; `B*` at each train size
+    gd_line : tuple of LinePoint
+        Learning rates below which SGD is gradient descent.
+    constant_temperature, constant_lr : Limit
+        Largest batch that learns the same at `train_size`, at constant lr/batch and constant lr.
+    scaling : Scaling or None
+        Growth of `B*` with the train size.
+    first_step_share : Estimate or None
+        Share of the first step in the final alignment.
+    noise_scale : mapping of str to float
+        Gradient noise scales, for comparison.
+    warnings, unknown : tuple of str
+        What to be careful about; what is unknown, and why.
+    trainings, seconds : int, float
+        Number of trainings, and duration.
+    settings : mapping
+        The other parameters of the training, by name.
+    runs : tuple of Run; all runs behind the answer
     """
 
     lr: float
@@ -107,12 +134,12 @@ class FittedDiagnosis:
 
     @property
     def critical_batch(self) -> Size | None:
-        """The largest size that has a `B*`."""
+        """The result at the largest train size that has a `B*`."""
         known = [size for size in self.sizes if size.critical_batch is not None]
         return max(known, key=lambda size: size.train_size, default=None)
 
     def gd_line_at(self, batch: float) -> float | None:
-        """`lr_c` at a batch: it rises as `T_c batch` below `B*`, to its level at large batch.
+        """`lr_c` at `batch`: it rises as `T_c batch` below `B*`, and is constant above.
 
         None on a side of `B*` on which it was not measured.
         """
