@@ -22,8 +22,30 @@ def report(
 ) -> Path:
     """Write one HTML page to read and to send; returns its path.
 
-    Of a store, `path` is the page: phase diagrams and every run of each experiment, for runs with
-    the values `fixed`. Of a diagnosis, `path` is the folder of `diagnosis.html`.
+    The page of a store has the phase diagram and every run of each experiment in it; that of a
+    diagnosis its answer and what the answer rests on.
+
+    Parameters
+    ----------
+    subject : Store, str, Path, Diagnosis or FittedDiagnosis
+        A store or its file, or what `diagnose` returned.
+    path : str or Path
+        Of a store: the page, which ends in .html. Of a diagnosis: the folder of `diagnosis.html`.
+    observable : str, default "alignment"
+        Of a store: what the regimes are read from.
+    factor : float above 1, default 2
+        Of a store: the GD line is where the observable is `factor` times its GD value.
+    **fixed : Any
+        Of a store: values that the runs must have, such as `train_size=1024`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from sgdphase import grid, sweep
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     store = sweep(grid(dim=8, train_size=32, batch=1, lr=[1, 2]), f"{folder}/r").store
+    ...     report(store, f"{folder}/runs.html", train_size=32).name
+    'runs.html'
     """
     if isinstance(subject, Diagnosis | FittedDiagnosis):
         return diagnosis_page(subject, Path(path))

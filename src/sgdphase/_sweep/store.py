@@ -70,7 +70,7 @@ class Store(Shown):
         return storefile.is_empty(self.path)
 
     def standing(self, keys: Iterable[str] | None = None) -> dict[str, Stored]:
-        """How the trainings of these keys stand, or all; only those that are in the store."""
+        """Key and status of the stored trainings with these `keys` (default all)."""
         if self.is_empty:
             return {}
         what = "SELECT key, status, trajectories.key IS NOT NULL FROM runs"

@@ -18,7 +18,10 @@ from sgdphase._sweep.table import table_of
 
 @dataclass(frozen=True, repr=False)
 class Summary(Shown):
-    """Counts of a sweep, returned by `sweep`.
+    """Counts of a sweep and its runs, returned by `sweep`.
+
+    `runs` are the runs of the plan, in its order, made now or before. They are read from the store
+    when they are first asked for.
 
     Attributes
     ----------
@@ -31,9 +34,6 @@ class Summary(Shown):
     plan : tuple of Training; the trainings, each once
     trajectories : bool, default False
         Whether the runs are read with their trajectories.
-    runs : tuple of Run
-        The runs of the plan, in its order, made now or before. They are read from the store when
-        they are first asked for.
     """
 
     planned: int
@@ -52,7 +52,7 @@ class Summary(Shown):
 
     @cached_property
     def runs(self) -> tuple[Run, ...]:
-        """Read from the store when they are first asked for, and no others with them."""
+        """The runs of the plan, in its order; no others are read."""
         keys = [training.key for training in self.plan]
         return tuple(self.store.runs(keys=keys, trajectories=self.trajectories))
 
