@@ -31,7 +31,7 @@ def expected_seconds(training):
 """
 CUSTOMIZE = """
 import sgdphase.perceptron, toy_perceptron
-sgdphase.perceptron._train = toy_perceptron.train
+sgdphase.perceptron.train = toy_perceptron.train
 sgdphase.perceptron.expected_seconds = toy_perceptron.expected_seconds
 """
 MAIN = """

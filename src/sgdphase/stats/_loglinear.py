@@ -56,7 +56,7 @@ def loglinear(
     seeds explain (`linear_fit`).
 
     >>> x = np.log([1.0, 2.0, 4.0])
-    >>> loglinear(x, (3 * x)[:, None] + [0.1, -0.1]).exponent(1).value.round(6)
+    >>> round(loglinear(x, (3 * x)[:, None] + [0.1, -0.1]).exponent(1).value, 6)
     3.0
     """
     x, y = np.asarray(log_x, dtype=np.float64), np.asarray(log_y, dtype=np.float64)
