@@ -13,17 +13,14 @@ and for a power law `error ~ Lambda^-p` that falls by a factor of 3 it is 0.13.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from sgdphase._records import Training
-from sgdphase._sweep import grid
 from sgdphase._typing import FloatArray
 from sgdphase.paper.claim import Claim, Scale, above, below, equal
 from sgdphase.paper.draw import draw_curve, inset, panels
-from sgdphase.paper.figure import Figure
+from sgdphase.paper.figure import Figure, Grid
 from sgdphase.paper.measure import mean
 from sgdphase.paper.runs import Runs
 from sgdphase.paper.settings import SMALL_MARGIN
@@ -37,21 +34,16 @@ ADAPTED = 1.25
 FEWEST = 4  # points of a parabola, which has three coefficients
 
 
-def plan(scale: Scale) -> Sequence[Training]:
-    """The batch is named in the paper's file of the figure."""
-    quick, paper = scale == "quick", scale == "paper"
-    return grid(
-        TeacherTask(dim=16 if quick else 128, chi=1.0),
-        model="fc",
-        width=32 if quick else 128,
-        train_size=256 if quick else 8192 if paper else 4096,
-        margin=SMALL_MARGIN,
-        batch=1,
-        temperature=powers(-7, 1, 2) if quick else powers(-7, 5),
-        seeds=2 if quick else 5 if paper else 3,
-        test_size=1024 if quick else 32768 if paper else 8192,
-        max_samples=2**18 if quick else None if paper else 2**24,
-    )
+# The batch is named in the paper's file of the figure.
+PLAN = Grid(
+    model="fc", margin=SMALL_MARGIN, batch=1,
+    quick=dict(problem=TeacherTask(16, 1.0), width=32, train_size=256, seeds=2, test_size=1024,
+               temperature=powers(-7, 1, 2), max_samples=2**18),
+    laptop=dict(problem=TeacherTask(128, 1.0), width=128, train_size=4096, seeds=3, test_size=8192,
+                temperature=powers(-7, 5), max_samples=2**24),
+    paper=dict(problem=TeacherTask(128, 1.0), width=128, train_size=8192, seeds=5,
+               temperature=powers(-7, 5)),
+)  # fmt: skip
 
 
 def by_temperature(runs: Runs) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -186,7 +178,7 @@ FIGURES = (
         "figS4a",
         "test error of a fully connected net on the perceptron's task against T; inset: "
         "amplification of the informative direction",
-        plan,
+        PLAN,
         draw_temperature,
         temperature_claims,
         remark=(
@@ -200,7 +192,7 @@ FIGURES = (
         "figS4b",
         "test error of a fully connected net on the perceptron's task against the amplification "
         "of the informative direction",
-        plan,
+        PLAN,
         draw_amplification,
         amplification_claims,
         reduced=True,

@@ -20,6 +20,7 @@ from sgdphase.diagram import LinePoint, PhaseDiagram, Plane, phase_diagram, plan
 from sgdphase.diagram._boundaries import Line, gd_line, line_branch
 from sgdphase.paper.captions import omissions, title
 from sgdphase.paper.claim import Claim, Scale, above, below, equal, untested
+from sgdphase.paper.draw import panels
 from sgdphase.paper.figure import Figure
 from sgdphase.paper.planes import growth_claim, line_claim, regions
 from sgdphase.paper.runs import Runs
@@ -182,10 +183,9 @@ def error_ratio(errors: Plane, one: Mask, other: Mask) -> Estimate:
 def draw_panel(runs: Runs, lines: PhaseDiagram, letter: str) -> Any:
     """An observable as colours under the lines; errors with a star at the lowest."""
     from sgdphase.diagram import draw_lines, draw_names, draw_plane
-    from sgdphase.diagram._style import new_figure
 
     observable, label = PANELS[letter]
-    figure, axes = new_figure(size=(5.0, 4.2))
+    figure, axes = panels(size=(5.0, 4.2))
     plane = plane_from_table(runs.table(), observable=observable)
     field = "test_error" if letter in "cd" else "value"
     cells = zip(lines.cells, phase_diagram(plane).grid("value").ravel().tolist(), strict=True)

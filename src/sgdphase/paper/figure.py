@@ -72,12 +72,10 @@ class Figure:
     def decide(self, runs: Runs, scale: Scale) -> list[Claim]:
         """The claims with their verdicts."""
         parts = [self.claims] if callable(self.claims) else self.claims
-        decided = [claim for part in parts for claim in part(runs, scale)]
         return [
-            claim
-            if claim.id.startswith(f"{self.name}.")
-            else replace(claim, id=f"{self.name}.{claim.id}")
-            for claim in decided
+            replace(claim, id=f"{self.name}.{claim.id}")
+            for part in parts
+            for claim in part(runs, scale)
         ]
 
     def picture(self, runs: Runs, scale: Scale) -> Any:
@@ -90,41 +88,22 @@ class Figure:
         return drawn
 
 
-# Names of the figures in the order of the paper, ours (figX) last, and the module of each.
+# In the order of the paper, ours (figX) last.
+_NAMES = (
+    "fig1a", "fig1a-chi0", "fig1b", "fig1b-full", "fig1c", "fig2", "fig3", "fig3-inset", "fig4a",
+    "fig4b", "figS1a", "figS1b", "figS2a", "figS2b", "figS3a", "figS3b", "figS4a", "figS4b",
+    "figS5a", "figS5b", "figS5c", "figS5d", "figS6a", "figS6b", "figS6c", "figS6d", "figS7a",
+    "figS7b", "figS8a", "figS8b", "figS9a", "figS9b", "figS10a", "figS10b", "figS11a", "figS11b",
+    "theory", "figX1", "figX2",
+)  # fmt: skip
+# The module of a figure, where it has another name.
 _MODULES = {
-    "fig1a": "fig1a",
     "fig1a-chi0": "fig1a",
-    "fig1b": "fig1b",
     "fig1b-full": "fig1b",
-    "fig1c": "fig1c",
-    "fig2": "fig2",
-    "fig3": "fig3",
     "fig3-inset": "fig3_inset",
-    "fig4a": "fig4a",
-    "fig4b": "fig4b",
     "figS1a": "fig2",
-    "figS1b": "figS1b",
-    "figS2a": "figS2a",
     "figS2b": "figS1b",
-    "figS3a": "figS3",
-    "figS3b": "figS3",
-    "figS4a": "figS4",
-    "figS4b": "figS4",
-    **{f"figS5{panel}": "figS5" for panel in "abcd"},
-    **{f"figS6{panel}": "figS6" for panel in "abcd"},
-    "figS7a": "figS7a",
-    "figS7b": "figS7b",
-    "figS8a": "figS8",
-    "figS8b": "figS8",
-    "figS9a": "figS9",
-    "figS9b": "figS9",
-    "figS10a": "figS10",
-    "figS10b": "figS10",
-    "figS11a": "figS11a",
-    "figS11b": "figS11b",
-    "theory": "theory",
-    "figX1": "figX1",
-    "figX2": "figX2",
+    **{f"figS{n}{panel}": f"figS{n}" for n in (3, 4, 5, 6, 8, 9, 10) for panel in "abcd"},
 }
 
 
@@ -132,15 +111,17 @@ class _Catalog(Mapping[str, Figure]):
     """All figures by name; the module of one (its `FIGURE` or `FIGURES`) loads when it is asked."""
 
     def __getitem__(self, name: str) -> Figure:
-        module = import_module(f"sgdphase.paper.{_MODULES[name]}")
+        if name not in _NAMES:
+            raise KeyError(name)
+        module = import_module(f"sgdphase.paper.{_MODULES.get(name, name)}")
         figures: Sequence[Figure] = getattr(module, "FIGURES", None) or (module.FIGURE,)
         return {figure.name: figure for figure in figures}[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(_MODULES)
+        return iter(_NAMES)
 
     def __len__(self) -> int:
-        return len(_MODULES)
+        return len(_NAMES)
 
 
 FIGURES: Mapping[str, Figure] = _Catalog()
@@ -152,7 +133,7 @@ def chosen(names: Iterable[str]) -> list[Figure]:
     if "all" in wanted:
         return list(FIGURES.values())
     for name in wanted:
-        if name not in _MODULES:
+        if name not in _NAMES:
             raise InputError(f"'{name}' is not a figure; there are {', '.join(FIGURES)}, and all")
     return [FIGURES[name] for name in wanted]
 
