@@ -63,9 +63,11 @@ def draw_unfitted(runs: Runs, scale: Scale) -> Any:
     small = inset(axes, (0.12, 0.12, 0.35, 0.38), "$t$", r"$n(\mathbf{w}^t)$")
     dim, sizes = runs.only("dim"), runs.values("train_size")
     for size, color in zip(sizes, shades(len(sizes)), strict=True):
-        mine = runs.by_seed(train_size=size)
-        time = time_grid(mine)
-        train, test = (mean_at(time, mine, partial(_unfitted, kind=k)) for k in ("train", "test"))
+        by_seed = runs.by_seed(train_size=size)
+        time = time_grid(by_seed)
+        train, test = (
+            mean_at(time, by_seed, partial(_unfitted, kind=k)) for k in ("train", "test")
+        )
         # The mean of a few seeds of which most have ended says little.
         train = np.where(train * size > 0.5, train, np.nan)
         axes.plot(time / size**B, train * size, color=color, label=power_label("P", size))
