@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 import numpy as np
 import pytest
 
-from sgdphase._sweep import Store
-from sgdphase.paper import fig1a, figS9a, figS9b, figS10a, figS10b, figX2, theory
-from sgdphase.paper._crossover import at, typical
-from sgdphase.paper._theory_measured import CHIS, limits
-from sgdphase.paper.claim import Claim
-from sgdphase.paper.figure import make
+from sgdphase.diagram import phase_diagram, plane_from_table
+from sgdphase.paper import theory
+from sgdphase.paper.figS9 import typical
+from sgdphase.paper.figure import FIGURES
+from sgdphase.paper.measure import at, mean_at, time_grid
+from sgdphase.stats import seed_means
+from sgdphase.theory import constants, scales
 
-FIGURES = {
-    module.FIGURE.name: module.FIGURE
-    for module in (figS9a, figS9b, figS10a, figS10b, figX2, theory)
-}
 IDS = {
     "figS9a": {"figS9a.1a", "figS9a.1b", "figS9a.1c"},
     "figS9b": {"figS9b.2a", "figS9b.2b", "figS9b.2c", "figS9b.3"},
@@ -30,77 +24,152 @@ IDS = {
 }
 
 
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, dict[str, Claim]]]:
-    """Every figure of this file, made once."""
-    out = tmp_path_factory.mktemp("figures")
-    store = Store(out / "store.sqlite")
-    found = {
-        name: {claim.id: claim for claim in make(figure, "quick", store, out, workers=0)}
-        for name, figure in FIGURES.items()
-    }
-    return out, found
+@pytest.mark.parametrize("name", IDS)
+def test_files_and_ids(made, name):
+    own = made(name)
+    assert (own.out / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+    assert (own.out / f"{name}.pdf").read_bytes().startswith(b"%PDF")
+    assert {line["id"] for line in own.written} == set(own.claims) == IDS[name]
+    assert all(line["verdict"] in ("holds", "fails", "undecided") for line in own.written)
+    assert all(line["rule"] for line in own.written)
 
 
-@pytest.mark.parametrize("name", FIGURES)
-def test_files_and_ids(made: tuple[Path, dict[str, dict[str, Claim]]], name: str) -> None:
-    out, found = made
-    assert (out / f"{name}.png").read_bytes().startswith(b"\x89PNG")
-    assert (out / f"{name}.pdf").read_bytes().startswith(b"%PDF")
-    written = json.loads((out / f"{name}.claims.json").read_text())
-    assert {line["id"] for line in written} == set(found[name]) == IDS[name]
-    assert all(line["verdict"] in ("holds", "fails", "undecided") for line in written)
-    assert all(line["rule"] for line in written)
-
-
-def test_theory_alone_holds(made: tuple[Path, dict[str, dict[str, Claim]]]) -> None:
-    claims = made[1]["theory"]
+def test_theory_alone_holds(made):
+    claims = made("theory").claims
     for number in "1234":
         assert claims[f"theory.{number}"].verdict == "holds"
     assert not any(claim.verdict == "fails" for claim in claims.values())
 
 
-def test_prefactors_of_the_scales(made: tuple[Path, dict[str, dict[str, Claim]]]) -> None:
-    claims = made[1]["figX2"]
+def test_prefactors_of_the_scales(made):
+    claims = made("figX2").claims
     assert claims["figX2.chi1.2"].verdict == "holds"  # T_c
     assert claims["figX2.chi3.1"].verdict == "holds"  # B*
     assert claims["figX2.chi0.4"].verdict == "fails"  # margin at the hardest point
 
 
-def test_crossover_is_where_theory_has_it(
-    made: tuple[Path, dict[str, dict[str, Claim]]],
-) -> None:
-    claims = {id: claim for own in made[1].values() for id, claim in own.items()}
-    assert claims["figS10a.1c"].measured == pytest.approx(-1, abs=0.2)  # n(t_hat) ~ 1/P
-    assert claims["figS9b.2b"].measured == pytest.approx(1, abs=0.15)
+def test_crossover_is_where_theory_has_it(made):
+    assert made("figS10a").claims["figS10a.1c"].measured == pytest.approx(-1, abs=0.2)
+    assert made("figS9b").claims["figS9b.2b"].measured == pytest.approx(1, abs=0.15)
 
 
-def test_planes_of_fig1a_are_reused() -> None:
-    keys = {training.key for training in figX2.plan("paper")}
-    for chi in (0.0, 1.0):
-        assert {training.key for training in fig1a.plan(chi, "paper")} <= keys
-    assert {training.problem.chi for training in figX2.plan("paper")} == {0.0, 1.0, 3.0}
+def typical_t_hat(runs):
+    return np.exp(np.nanmean(np.log([run.outcome["crossover_time"] for run in runs])))
 
 
-def test_figures_of_theory_need_no_trainings() -> None:
-    assert list(theory.plan("paper")) == []
+def dots(axes):
+    lines = [line for line in axes.lines if line.get_marker() == "o" and line.get_xdata().size]
+    return [line.get_xydata()[0] for line in lines]
 
 
-def test_constants_are_approached_from_far() -> None:
-    for chi in CHIS:
+def test_errors_part_at_the_dots(made):
+    own = made("figS9a")
+    axes, drawn = own.picture.axes[0], {}
+    for line in axes.lines:
+        drawn.setdefault(line.get_label(), line.get_xydata())
+    for dim, dot in zip(own.runs.values("dim"), dots(axes), strict=True):
+        runs = own.runs.by_seed(dim=dim)
+        train = drawn[f"$d={dim}$"]
+        time = time_grid(runs)
+        np.testing.assert_allclose(train[:, 0], time)
+        expected = mean_at(time, runs, lambda along: along["train_error"])
+        np.testing.assert_allclose(train[:, 1], expected)
+        assert dot[0] == pytest.approx(typical_t_hat(runs))
+        test = mean_at([dot[0]], runs, lambda along: along["test_error"])
+        assert dot[1] == pytest.approx(test[0], rel=0.2)  # between two times of the grid
+
+
+def test_unfitted_fraction_is_rescaled_by_the_dimension(made):
+    own = made("figS9b")
+    for dim, dot in zip(own.runs.values("dim"), dots(own.picture.axes[0]), strict=True):
+        runs = own.runs.by_seed(dim=dim)
+        lam, n = (
+            mean_at([typical_t_hat(runs)], runs, lambda along, name=name: along[name])[0]
+            for name in ("lambda", "unfitted")
+        )
+        np.testing.assert_allclose(dot, [lam**2 * dim, n / dim])
+
+
+def test_unfitted_fraction_in_time_is_rescaled_by_the_size(made):
+    own = made("figS10a")
+    axes, b = own.picture.axes[0], constants(1.0).b
+    sizes = own.runs.values("train_size")
+    full = [line for line in axes.lines if line.get_label().startswith("$P=")]
+    for size, line in zip(sizes, full, strict=True):
+        runs = own.runs.by_seed(train_size=size)
+        n = mean_at(line.get_xdata() * size**b, runs, lambda along: along["unfitted"]) * size
+        shown = np.isfinite(line.get_ydata())
+        assert shown.sum() > 10
+        np.testing.assert_allclose(line.get_ydata()[shown], n[shown], rtol=1e-6)
+
+
+def test_times_are_rescaled_by_the_size(made):
+    own = made("figS10b")
+    axes, b = own.picture.axes[0], constants(1.0).b
+    drawn = [
+        line for line in axes.lines if line.get_linestyle() == "None" and line.get_xdata().size
+    ]
+    wanted = [
+        (P, name) for P in own.runs.values("train_size") for name in ("crossover_time", "time")
+    ]
+    for line, (size, name) in zip(drawn, wanted, strict=True):
+        T, t = own.runs.curve("temperature", name, train_size=size)
+        np.testing.assert_allclose(line.get_xdata(), T)
+        np.testing.assert_allclose(line.get_ydata() * size**b, np.exp(seed_means(np.log(t))))
+        assert (line.get_markerfacecolor() == "none") == (name == "time")
+
+
+def test_boundaries_measured_and_predicted_lie_over_each_other(made):
+    own = made("figX2")
+    for axes, runs in zip(own.picture.axes, own.runs.split("chi"), strict=False):
+        lines = {"black": [], "#D00000": []}
+        for line in axes.lines:
+            lines.get(line.get_color(), []).append(line.get_xydata())
+        diagram = phase_diagram(plane_from_table(runs.table()))
+        points = [(np.log2(point.batch), np.log2(point.lr)) for point in diagram.gd_line]
+        np.testing.assert_allclose(lines["black"][0], points)
+        chi = runs.only("chi")
+        star = scales(train_size=512, dim=16, chi=chi, margin=2.0**-7).critical_batch
+        assert lines["#D00000"][1][:, 0] == pytest.approx(np.log2(star))
+        ratio = own.claims[f"figX2.chi{chi:g}.1"].measured
+        assert lines["black"][1][:, 0] == pytest.approx(np.log2(star * 10**ratio))
+
+
+def test_theory_is_drawn_in_time(made):
+    perp = made("theory").picture.axes[1]
+    ends = [line.get_ydata()[-1] for line in perp.lines if line.get_label().startswith("$")]
+    claim = made("theory").claims["theory.2"]
+    assert [np.mean(ends), min(ends), max(ends)] == pytest.approx(
+        [claim.measured, claim.low, claim.high]
+    )
+
+
+def test_planes_of_fig1a_are_reused():
+    keys = {training.key for training in FIGURES["figX2"].plan("paper")}
+    for name in ("fig1a", "fig1a-chi0"):
+        assert {training.key for training in FIGURES[name].plan("paper")} <= keys
+    assert {t.problem.chi for t in FIGURES["figX2"].plan("paper")} == {0.0, 1.0, 3.0}
+
+
+def test_figures_of_theory_need_no_trainings():
+    assert list(FIGURES["theory"].plan("paper")) == []
+
+
+def test_constants_are_approached_from_far():
+    for chi in theory.CHIS:
         near, far = (
-            max(abs(value[0] - 1) for value in limits(np.array([lam]), chi).values())
+            max(abs(value[0] - 1) for value in theory.limits(np.array([lam]), chi).values())
             for lam in (10.0, 100.0)
         )
         assert far < near / 5
 
 
-def test_typical_is_a_geometric_mean() -> None:
+def test_typical_is_a_geometric_mean():
     found = typical([[1.0, 4.0], [1.0, 4.0]])
     assert found.value == pytest.approx(2.0)
     assert found.low < 1.5 < 3.0 < found.high
 
 
-def test_trajectories_stand_beyond_their_ends() -> None:
+def test_trajectories_stand_beyond_their_ends():
     along = {"time": np.array([1.0, 4.0]), "w1": np.array([2.0, 6.0])}
     assert at([0.5, 2.0, 9.0], along, along["w1"]).tolist() == [2.0, 4.0, 6.0]

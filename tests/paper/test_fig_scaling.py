@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pytest
 
-from sgdphase._sweep import Store
-from sgdphase.paper import fig4a, figS2a, figS11a, figS11b, figX1
-from sgdphase.paper._scaling import crossovers, exponents
-from sgdphase.paper.figure import make
-from sgdphase.theory import scales
+from sgdphase.paper import figX1
+from sgdphase.paper.figure import FIGURES
+from sgdphase.paper.measure import exponent, exponents
+from sgdphase.theory import constants, scales
 
 # The claims that quick scale decides; the rest needs larger sizes or more seeds.
 HOLDS = {
@@ -37,24 +34,105 @@ IDS = {
 }
 
 
-@pytest.mark.parametrize("module", [fig4a, figS2a, figS11a, figS11b, figX1])
-def test_quick_scale_end_to_end(module, tmp_path):
-    figure = module.FIGURE
-    found = make(figure, "quick", Store(tmp_path / "s.sqlite"), tmp_path / "out", workers=0)
+@pytest.mark.parametrize("name", IDS)
+def test_quick_scale_end_to_end(name, made):
+    own = made(name)
     for ending in ("png", "pdf"):
-        assert (tmp_path / "out" / f"{figure.name}.{ending}").stat().st_size > 5000
-    written = json.loads((tmp_path / "out" / f"{figure.name}.claims.json").read_text())
-    assert [claim["id"] for claim in written] == [claim.id for claim in found] == IDS[figure.name]
-    verdicts = {claim.id: claim.verdict for claim in found}
-    for id in HOLDS[figure.name]:
-        assert verdicts[id] == "holds", id
+        assert (own.out / f"{name}.{ending}").stat().st_size > 5000
+    assert [claim["id"] for claim in own.written] == list(own.claims) == IDS[name]
+    for id in HOLDS[name]:
+        assert own.claims[id].verdict == "holds", id
 
 
-@pytest.mark.parametrize("module", [fig4a, figS2a, figS11a, figS11b, figX1])
-def test_laptop_scale_is_paper_scale(module):
-    plans = [{training.key for training in module.plan(scale)} for scale in ("laptop", "paper")]
-    assert plans[0] == plans[1]
-    assert max(training.seed for training in module.plan("paper")) >= 4
+@pytest.mark.parametrize("name", IDS)
+def test_laptop_scale_is_paper_scale(name):
+    laptop, paper = (FIGURES[name].plan(scale) for scale in ("laptop", "paper"))
+    assert {training.key for training in laptop} == {training.key for training in paper}
+    assert max(training.seed for training in paper) >= 4
+
+
+def means(runs, x, y, **fixed):
+    """Geometric means over seeds, as pictures show them."""
+    at, values = runs.curve(x, y, **fixed)
+    return at, np.exp(np.log(values).mean(axis=1))
+
+
+def points(container):
+    """What an error bar stands at."""
+    return container.lines[0].get_data()
+
+
+def test_w1_over_the_batch_is_drawn_in_its_units(made):
+    own = made("fig4a")
+    for axes, runs in zip(own.picture.axes, own.runs.split("chi"), strict=True):
+        chi, dim = runs.only("chi"), runs.only("dim")
+        gamma = constants(chi).gamma
+        curves = [(P, lr) for P in runs.values("train_size") for lr in runs.values("lr")]
+        for container, (size, lr) in zip(axes.containers, curves, strict=True):
+            batch, w1 = means(runs, "batch", "w1", train_size=size, lr=lr)
+            np.testing.assert_allclose(points(container), [batch / size**gamma, w1 / lr])
+        theory = [
+            line.get_xydata() for line in axes.lines if line.get_label() == "theory at $\\hat t$"
+        ]
+        # The two lines of the theory meet at B*, at the height of the first step.
+        size = runs.values("train_size")[-1]
+        at = scales(train_size=size, dim=dim, chi=chi, margin=2.0**-7)
+        meeting = [at.critical_batch / size**gamma, at.w1 / at.critical_batch]
+        np.testing.assert_allclose(theory[0][-1], meeting)
+
+
+def test_norms_collapse_onto_the_theory(made):
+    own = made("figS11a")
+    (axes,) = own.picture.axes
+    curves = {(runs.only("train_size"), runs.only("chi")): means(runs, "temperature", "norm")
+              for part in own.runs.split("chi") for runs in part.split("train_size")}  # fmt: skip
+    drawn = [points(container) for container in axes.containers]
+    for (size, chi), (T, norm) in curves.items():
+        wanted = np.array([T, norm / size ** constants(chi).gamma])
+        assert any(np.allclose(xy, wanted) for xy in drawn)
+    assert len(drawn) == len(curves)
+    dashed = [line for line in axes.lines if line.get_linestyle() == "--" and line.get_xdata().size]
+    for line, chi in zip(dashed, (0.0, 1.0), strict=True):
+        w1 = (
+            scales(train_size=256, dim=32, chi=chi, margin=2.0**-7).w1 / 256 ** constants(chi).gamma
+        )
+        np.testing.assert_allclose(line.get_ydata(), w1 * line.get_xdata())
+
+
+def test_margins_are_units_of_the_picture(made):
+    own = made("figS11b")
+    (axes,) = own.picture.axes
+    for container, margin in zip(axes.containers, own.runs.values("margin"), strict=True):
+        T, w_perp = means(own.runs, "temperature", "w_perp", margin=margin)
+        np.testing.assert_allclose(points(container), [T / margin, w_perp / margin])
+
+
+def test_decays_with_and_without(made):
+    own = made("figS2a")
+    axes, main = own.picture.axes[0], own.runs.where(temperature=2.0)
+    for panel, name in ((axes, "test_error"), (axes.child_axes[0], "w1")):
+        dotted = [x for x in panel.lines if x.get_linestyle() == ":" and x.get_xdata().size]
+        ticks = [x for x in panel.lines if list(x.get_ydata()) == [0, 0.05]]
+        for i, runs in enumerate(main.split("train_size")):
+            decay, y = means(runs, "weight_decay", name)
+            np.testing.assert_allclose(points(panel.containers[i]), [decay[1:], y[1:]])
+            np.testing.assert_allclose(dotted[i].get_ydata(), y[0])
+            size = runs.only("train_size")
+            per_unit = scales(train_size=size, dim=32, chi=1.0, margin=2.0**-7).critical_decay
+            assert ticks[i].get_xdata()[0] == pytest.approx(per_unit / 2.0)
+
+
+def test_last_exponents_drawn_are_those_decided(made):
+    own = made("figX1")
+    assert len(own.picture.axes) == 2
+    for panel, ids in zip(own.picture.axes, ((1, 3), (2, 4)), strict=True):
+        drawn = iter(panel.containers)
+        for chi in (0, 1, 3):
+            for id, container in zip(ids, drawn, strict=False):
+                claim = own.claims[f"figX1.chi{chi}.{id}"]
+                assert points(container)[1][-1] == pytest.approx(claim.measured)
+                (bars,) = container.lines[2]
+                assert bars.get_segments()[-1][:, 1] == pytest.approx([claim.low, claim.high])
 
 
 def planted(rng, noise):
@@ -89,7 +167,12 @@ def test_exponents_leaves_out_what_it_cannot_tell_apart():
 
 @pytest.mark.parametrize(("chi", "size"), [(0.0, 2.0**20), (1.0, 2.0**24), (3.0, 2.0**28)])
 def test_crossovers_tend_to_the_scales(chi, size):
-    found = crossovers([size], chi=chi, dim=128, margin=1e-6, temperature=2.0)
+    found = figX1.in_theory([size], chi, 128, margin=1e-6)
     limit = scales(train_size=size, dim=128, chi=chi, margin=1e-6, lr=2.0, batch=1)
     assert found.time[0] == pytest.approx(limit.crossover_time, rel=0.1)
     assert found.w1[0] == pytest.approx(limit.w1, rel=0.05)
+
+
+def test_exponent_of_a_power_law():
+    law = exponent([1, 2, 4], np.outer([1, 8, 64], [1.0, 1.1]))
+    assert [law.value, law.low, law.high] == pytest.approx([3, 3, 3])

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import json
-from importlib import import_module
-
 import numpy as np
 import pytest
 
-from sgdphase._sweep import Store
-from sgdphase.paper import _trajectory_plane as plane
-from sgdphase.paper._along import exponent, first_time, furthest, geometric_mean, mean, mean_since
-from sgdphase.paper.figure import make
+from sgdphase.paper import fig2, figS1b
+from sgdphase.paper.runs import Runs
+from sgdphase.theory import first_step, scales
 
 # The claims of each figure, and those that three seeds and small sizes are enough for.
 FIGURES = {
@@ -23,50 +19,118 @@ FIGURES = {
 }
 
 
-@pytest.fixture(scope="module")
-def store(tmp_path_factory):
-    """Shared, as fig2 and figS1a have trainings in common."""
-    return Store(tmp_path_factory.mktemp("store") / "runs.sqlite")
+def of_marker(axes, marker):
+    """The single points of a panel with this marker, in the order of drawing."""
+    lines = [line for line in axes.lines if line.get_marker() == marker]
+    return np.array([line.get_xydata()[0] for line in lines if len(line.get_xydata()) == 1])
+
+
+def labelled(axes):
+    """The lines of a panel that the legend names, without its empty entries."""
+    lines = {line.get_label(): line.get_xydata() for line in axes.lines}
+    return {name: xy for name, xy in lines.items() if name[0] != "_" and len(xy)}
 
 
 @pytest.mark.parametrize("name", FIGURES)
-def test_figure_at_quick_scale(name, store, tmp_path):
-    figure = import_module(f"sgdphase.paper.{name}").FIGURE
-    claims = {claim.id: claim for claim in make(figure, "quick", store, tmp_path, workers=0)}
+def test_figure_at_quick_scale(name, made):
+    own = made(name)
     ids, decided = (text.split() for text in FIGURES[name])
-    assert list(claims) == [f"{name}.{id}" for id in ids]
-    assert {id: claims[f"{name}.{id}"].verdict for id in decided} == dict.fromkeys(decided, "holds")
+    assert list(own.claims) == [f"{name}.{id}" for id in ids]
+    verdicts = {id: own.claims[f"{name}.{id}"].verdict for id in decided}
+    assert verdicts == dict.fromkeys(decided, "holds")
     for ending in ("png", "pdf"):
-        assert (tmp_path / f"{name}.{ending}").stat().st_size > 10_000
-    written = json.loads((tmp_path / f"{name}.claims.json").read_text())
-    assert [line["id"] for line in written] == list(claims)
+        assert (own.out / f"{name}.{ending}").stat().st_size > 10_000
+    assert [line["id"] for line in own.written] == list(own.claims)
+
+
+@pytest.mark.parametrize(("name", "momentum"), [("fig2", 0.0), ("figS1a", 0.9)])
+def test_paths_begin_at_circles_and_end_at_stars(name, momentum, made):
+    own = made(name)
+    axes = own.picture.axes[0]
+    batches = [2, 8, 32, 128, 512, 2048, 8192]
+    assert list(labelled(axes)) == [f"$B={batch}$" for batch in batches]
+    circles, stars = of_marker(axes, "o"), of_marker(axes, "*")
+    for i, batch in enumerate(batches):
+        (path,) = own.runs.trajectories(batch=batch, momentum=momentum, seed=0)
+        np.testing.assert_allclose(circles[i], [path["w1"][0], path["w_perp"][0]])
+        np.testing.assert_allclose(stars[i], [path["w1"][-1], path["w_perp"][-1]])
+
+
+def test_online_solution_with_momentum_is_ten_times_as_far(made):
+    w_perp = [
+        next(line for line in made(name).picture.axes[0].lines if line.get_linestyle() == "--")
+        for name in ("fig2", "figS1a")
+    ]
+    ends = [line.get_ydata()[-1] for line in w_perp]
+    limit = scales(train_size=8192, dim=64, chi=1.0, margin=0.01, lr=2.0, batch=1).w_perp
+    assert ends == pytest.approx([limit, 10 * limit], rel=0.02)
+
+
+def test_w1_in_time_with_its_theory(made):
+    own = made("fig3")
+    (axes,) = own.picture.axes
+    batches = [1, 4, 16, 64, 256, 1024, 4096]
+    lines, stars = labelled(axes), of_marker(axes, "*")
+    for i, batch in enumerate(batches):
+        (path,) = own.runs.trajectories(batch=batch, seed=0)
+        np.testing.assert_allclose(lines[f"$B={batch}$"].T, [path["time"], path["w1"]])
+        np.testing.assert_allclose(stars[i], [path["time"][-1], path["w1"][-1]])
+    (level,) = [line.get_ydata()[0] for line in axes.lines if line.get_linestyle() == ":"]
+    assert level == pytest.approx(first_step(lr=512.0, batch=1, dim=32, chi=1.0).w1)
+    star = scales(train_size=4096, dim=32, chi=1.0, margin=2.0**-7).critical_batch
+    dashed = [line for line in axes.lines if line.get_linestyle() == "--" and line.get_xdata().size]
+    assert len(dashed) == sum(batch <= star / 4 for batch in batches)
+
+
+def test_weights_with_decay_in_two_panels(made):
+    own = made("figS1b")
+    for axes, name in zip(own.picture.axes, ("w1", "w_perp"), strict=True):
+        lines = labelled(axes)
+        assert list(lines) == [
+            r"$\Lambda=0$", r"$\Lambda=2^{-18}$", r"$\Lambda=2^{-16}$", r"$\Lambda=2^{-14}$",
+            r"$\Lambda=2^{-12}$", "online SDE",
+        ]  # fmt: skip
+        for decay, xy in zip(own.runs.values("weight_decay"), lines.values(), strict=False):
+            (path,) = own.runs.trajectories(weight_decay=decay, seed=0)
+            np.testing.assert_allclose(xy.T, [path["time"], path[name]])
+        # The dashed line of the strongest decay ends where the trainings settle.
+        settled = figS1b.settled(own.runs, 2.0**-12, name)
+        assert lines["online SDE"][-1, 1] == pytest.approx(settled.mean(), rel=0.1)
+
+
+def test_large_batch_next_to_the_small_one(made):
+    own = made("figS2b")
+    for axes, name in zip(own.picture.axes, ("w1", "w_perp"), strict=True):
+        lines = labelled(axes)
+        assert list(lines) == [
+            *(rf"$\Lambda={decay}$, $B=256$" for decay in ("0", "2^{-18}", "2^{-16}")),
+            r"$B=8$, each $\Lambda$",
+        ]
+        dashed = [line for line in axes.lines if line.get_linestyle() == "--"]
+        for decay, line in zip((2.0**-18, 2.0**-16), dashed, strict=True):
+            (path,) = own.runs.trajectories(batch=8, weight_decay=decay, seed=0)
+            np.testing.assert_allclose(line.get_ydata(), path[name])
 
 
 def test_loss_is_zero_from_the_edge_on():
-    own, w_perp = plane.Setting(512, 16, 1, ()), np.array([0.1, 1.0, 10.0])
-    for i, edge in enumerate(plane.zero_loss(own, w_perp)):
-        loss = plane.training_loss(own, edge * np.array([0.999, 1.001]), w_perp[i : i + 1])[0]
+    outputs, w_perp = fig2.outputs(512, 16), np.array([0.1, 1.0, 10.0])
+    for i, edge in enumerate(fig2.zero_loss(*outputs, w_perp)):
+        loss = fig2.training_loss(*outputs, edge * np.array([0.999, 1.001]), w_perp[i : i + 1])[0]
         assert loss[0] > 0 == loss[1]
 
 
 def test_loss_of_zero_weights_is_the_margin():
-    own = plane.Setting(512, 16, 1, ())
-    assert np.allclose(plane.training_loss(own, np.zeros(1), np.zeros(1)), plane.MARGIN)
+    loss = fig2.training_loss(*fig2.outputs(512, 16), np.zeros(1), np.zeros(1))
+    assert np.allclose(loss, fig2.MARGIN)
 
 
-def test_means_over_cells_and_seeds():
-    values = np.array([[1.0, 4.0], [4.0, 16.0]])
-    assert geometric_mean(values).value == pytest.approx(4)
-    assert geometric_mean([2.0, 8.0]).value == pytest.approx(4)
-    assert mean([0.0, 4.0]).value == pytest.approx(2)
-    assert furthest(values).value == pytest.approx(8)
-    assert furthest(values, predicted=8.0).value == pytest.approx(2)
-    law = exponent([1, 2, 4], np.outer([1, 8, 64], [1.0, 1.1]))
-    assert [law.value, law.low, law.high] == pytest.approx([3, 3, 3])
+def test_a_weight_settles_after_four_times_the_inverse_decay(monkeypatch):
+    path = {"time": np.array([1.0, 2.0, 4.0, 8.0]), "w1": np.array([1.0, 5.0, 2.0, 8.0])}
+    monkeypatch.setattr(Runs, "trajectories", lambda self, **fixed: [path])
+    assert figS1b.settled(Runs(()), 1.0, "w1") == pytest.approx([4.0])
 
 
-def test_numbers_along_a_trajectory():
+def test_first_time_of_a_condition():
     along = {"time": np.array([1.0, 2.0, 4.0]), "w1": np.array([1.0, 2.0, 8.0])}
-    assert mean_since([along], "w1", 2.0) == pytest.approx([4.0])
-    assert first_time(along, along["w1"] > 1.5) == 2.0
-    assert np.isnan(first_time(along, along["w1"] > 9))
+    assert figS1b.first_time(along, along["w1"] > 1.5) == 2.0
+    assert np.isnan(figS1b.first_time(along, along["w1"] > 9))

@@ -37,7 +37,7 @@ RANGES = {
 
 
 def _grid(chi: float) -> Grid:
-    def own(part: Any, step: int) -> dict[str, Any]:
+    def values(part: Any, step: int) -> dict[str, Any]:
         sizes, rates, smallest = part
         batches = whole_powers(smallest, sizes[1], step)
         return {"train_size": whole_powers(*sizes), "lr": powers(*rates), "batch": batches}
@@ -45,8 +45,8 @@ def _grid(chi: float) -> Grid:
     quick, paper = RANGES[chi]
     return Grid(
         chi=chi,
-        quick=dict(dim=32, seeds=3, test_size=1024, **own(quick, 2)),
-        paper=dict(dim=128, seeds=5, **own(paper, 1)),
+        quick=dict(dim=32, seeds=3, test_size=1024, **values(quick, 2)),
+        paper=dict(dim=128, seeds=5, **values(paper, 1)),
     )
 
 
@@ -76,8 +76,8 @@ def _small_batches(runs: Runs) -> str:
     table, small = runs.table(), _over_critical(runs) <= 1 / AWAY
     sizes, steps = runs.values("train_size"), []
     for pair in pairwise(sizes):
-        own = exponents(table, "w1", AMONG, small & np.isin(table["train_size"], pair))
-        steps.append(own["train_size"].value if "train_size" in own else math.nan)
+        measured = exponents(table, "w1", AMONG, small & np.isin(table["train_size"], pair))
+        steps.append(measured["train_size"].value if "train_size" in measured else math.nan)
     moves = "; ".join(f"{value:.2f}" for value in steps)
     at = f"effective exponent at {size_range(sizes)}; by doublings of P: {moves}"
     return f"small B: w1 ~ P^gamma ({at})"

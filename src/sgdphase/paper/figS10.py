@@ -63,9 +63,11 @@ def draw_unfitted(runs: Runs, scale: Scale) -> Any:
     small = inset(axes, (0.12, 0.12, 0.35, 0.38), "$t$", r"$n(\mathbf{w}^t)$")
     dim, sizes = runs.only("dim"), runs.values("train_size")
     for size, color in zip(sizes, shades(len(sizes)), strict=True):
-        mine = runs.by_seed(train_size=size)
-        time = time_grid(mine)
-        train, test = (mean_at(time, mine, partial(_unfitted, kind=k)) for k in ("train", "test"))
+        by_seed = runs.by_seed(train_size=size)
+        time = time_grid(by_seed)
+        train, test = (
+            mean_at(time, by_seed, partial(_unfitted, kind=k)) for k in ("train", "test")
+        )
         # The mean of a few seeds of which most have ended says little.
         train = np.where(train * size > 0.5, train, np.nan)
         axes.plot(time / size**B, train * size, color=color, label=power_label("P", size))
@@ -177,18 +179,15 @@ def time_claims(runs: Runs, scale: Scale) -> list[Claim]:
     def last_pair(values: FloatArray) -> Estimate:
         return effective_power_laws(sizes, by_size(values))[-1].exponent
 
-    pairs = f"from P={sizes[-2]} to {sizes[-1]}"
+    largest, pair = f"at P={sizes[-1]}", f"from P={sizes[-2]} to {sizes[-1]}"
     ratio = t_star / t_hat
     rows = [
-        (id, claim, measured, predicted)
-        for k, name, t in ((2, "t_hat", t_hat), (3, "t*", t_star))
-        for id, claim, measured, predicted in (
-            (f"{k}a", f"{name} ~ T at P={sizes[-1]}", over_t(t), 1.0),
-            (f"{k}b", f"{name} ~ P^b (effective exponent over all P)", over_p(t), B),
-            (f"{k}c", f"{name} ~ P^b (effective exponent {pairs})", last_pair(t), B),
-        )
-    ]
-    rows += [
+        ("2a", f"t_hat ~ T {largest}", over_t(t_hat), 1.0),
+        ("2b", "t_hat ~ P^b (effective exponent over all P)", over_p(t_hat), B),
+        ("2c", f"t_hat ~ P^b (effective exponent {pair})", last_pair(t_hat), B),
+        ("3a", f"t* ~ T {largest}", over_t(t_star), 1.0),
+        ("3b", "t* ~ P^b (effective exponent over all P)", over_p(t_star), B),
+        ("3c", f"t* ~ P^b (effective exponent {pair})", last_pair(t_star), B),
         ("3d", "t* scales as t_hat: exponent of t*/t_hat in P", over_p(ratio), 0.0),
         ("3e", "t* scales as t_hat: exponent of t*/t_hat in T", over_t(ratio), 0.0),
     ]

@@ -9,6 +9,7 @@ together, so the collapse is exact; each margin has seeds of its own to make it 
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -53,13 +54,14 @@ def _ratio(runs: Runs) -> FloatArray:
     return np.asarray(table["temperature"] / table["margin"] * constants(CHI).k_perp)
 
 
-def _exponent(id: str, says: str, of: str, equals: float, hot: bool) -> Exponent:
-    return Exponent(
-        id, f"T {'>>' if hot else '<<'} kappa: |w_perp| {says}", "w_perp", of, equals,
-        among=("temperature", "margin"),
-        where=lambda runs: _ratio(runs) >= AWAY if hot else _ratio(runs) <= 1 / AWAY,
-        otherwise="too few temperatures on this side of T_c",
-    )  # fmt: skip
+Law = partial(
+    Exponent,
+    y="w_perp",
+    among=("temperature", "margin"),
+    otherwise="too few temperatures on this side of T_c",
+)
+Hot = partial(Law, where=lambda runs: _ratio(runs) >= AWAY)
+Cold = partial(Law, where=lambda runs: _ratio(runs) <= 1 / AWAY)
 
 
 def _curves(runs: Runs) -> list[Curve]:
@@ -78,10 +80,10 @@ FIGURE = Figure(
         extra=_theory, look={"linestyle": ""}, room=(0.1, 0.0), legend={"loc": "upper left"},
     ),
     claims=[
-        _exponent("2a", "~ T", "temperature", 1, hot=True),
-        _exponent("2b", "does not depend on kappa", "margin", 0, hot=True),
-        _exponent("2c", "does not depend on T", "temperature", 0, hot=False),
-        _exponent("2d", "~ kappa", "margin", 1, hot=False),
+        Hot("2a", "T >> kappa: |w_perp| ~ T", of="temperature", equals=1),
+        Hot("2b", "T >> kappa: |w_perp| does not depend on kappa", of="margin", equals=0),
+        Cold("2c", "T << kappa: |w_perp| does not depend on T", of="temperature", equals=0),
+        Cold("2d", "T << kappa: |w_perp| ~ kappa", of="margin", equals=1),
         Collapses("2e", "T_c ~ kappa: exponent of the best collapse of |w_perp| against T",
                   _curves, equals=1, how={"y_exponent": None}),
     ],

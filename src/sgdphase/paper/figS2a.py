@@ -53,7 +53,7 @@ def plan(scale: Scale) -> list[Training]:
     dim, sizes = (32, whole_powers(10, 12)) if quick else (128, whole_powers(11, 15))
     trainings: list[Training] = []
     for size, temperature in [*((size, T) for size in sizes), (sizes[1], COLD), (sizes[1], WARM)]:
-        own = partial(
+        at = partial(
             grid, dim=dim, chi=CHI, margin=MARGIN, train_size=size, batch=BATCH,
             temperature=temperature, seeds=3 if quick else 5, test_size=8192 if quick else 32768,
         )  # fmt: skip
@@ -61,9 +61,9 @@ def plan(scale: Scale) -> list[Training]:
         end = END / ((3 + CHI) * critical)
         # Whole powers of two times T^-1, so that Lambda/Lambda* takes the same values everywhere.
         last = LARGEST + (2 if quick else 0) - round(math.log2(temperature / T))
-        trainings += own()
+        trainings += at()
         for decay in powers(round(math.log2(critical)) + LOWEST, last):
-            trainings += own(weight_decay=decay, max_time=min(TURNS / decay, end))
+            trainings += at(weight_decay=decay, max_time=min(TURNS / decay, end))
     return trainings
 
 
@@ -149,12 +149,12 @@ def _curves(runs: Runs, along: str) -> list[Curve]:
     One curve for each value of a parameter; they differ by a shift in `log Lambda` only.
     """
     curves = []
-    for own in runs.split(along):
-        decay, w1 = own.curve("weight_decay", "w1")
+    for part in runs.split(along):
+        decay, w1 = part.curve("weight_decay", "w1")
         keep = decay > 0
-        lam = _stationary_lam(decay[keep], own.only("temperature"), own.only("dim"))
+        lam = _stationary_lam(decay[keep], part.only("temperature"), part.only("dim"))
         keep[keep] = lam >= ASYMPTOTIC
-        curves.append(Curve(own.only(along), decay[keep], w1[keep] / w1[0]))
+        curves.append(Curve(part.only(along), decay[keep], w1[keep] / w1[0]))
     return curves
 
 
@@ -166,8 +166,8 @@ def _of_all_temperatures(runs: Runs) -> Runs:
 def _never_helps(runs: Runs, scale: Scale) -> list[Claim]:
     """The decay, in units of `Lambda*`, at which the error over that without decay is lowest."""
     rows = []
-    for own in runs.where(temperature=T).split("train_size"):
-        _, error = own.curve("weight_decay", "test_error")
+    for part in runs.where(temperature=T).split("train_size"):
+        _, error = part.curve("weight_decay", "test_error")
         rows.append(np.log(error[1:] / error[0]))
     count = min(len(row) for row in rows)
     log_ratio = np.mean([row[:count] for row in rows], axis=0)  # [Lambda/Lambda*, seed]

@@ -65,9 +65,9 @@ def draw_errors(runs: Runs, scale: Scale) -> Any:
     small = inset(axes, (0.13, 0.11, 0.37, 0.4), "test error", "train error")
     dims = runs.values("dim")
     for dim, color in zip(dims, shades(len(dims)), strict=True):
-        mine = runs.by_seed(dim=dim)
-        time, t_hat = time_grid(mine), _crossover(mine)
-        train, test = (mean_at(time, mine, itemgetter(f"{x}_error")) for x in ("train", "test"))
+        by_seed = runs.by_seed(dim=dim)
+        time, t_hat = time_grid(by_seed), _crossover(by_seed)
+        train, test = (mean_at(time, by_seed, itemgetter(f"{x}_error")) for x in ("train", "test"))
         axes.plot(time, train, color=color, label=f"$d={dim}$")
         axes.plot(time, test, ":", color=color, lw=1.8)
         if np.isfinite(t_hat):
@@ -118,11 +118,11 @@ def draw_unfitted(runs: Runs, scale: Scale) -> Any:
     small = inset(axes, (0.15, 0.12, 0.4, 0.42), r"$\lambda^{\chi+1}$", r"$n(\mathbf{w}^t)$")
     dims = runs.values("dim")
     for dim, color in zip(dims, shades(len(dims)), strict=True):
-        mine = runs.by_seed(dim=dim)
-        x, n = _angle_and_unfitted(time_grid(mine), mine)
+        by_seed = runs.by_seed(dim=dim)
+        x, n = _angle_and_unfitted(time_grid(by_seed), by_seed)
         axes.plot(x * dim, n / dim, color=color, label=f"$d={dim}$")
         small.plot(x, n, color=color, lw=1)
-        x, n = _angle_and_unfitted(np.array([_crossover(mine)]), mine)
+        x, n = _angle_and_unfitted(np.array([_crossover(by_seed)]), by_seed)
         axes.plot(x * dim, n / dim, "o", mfc=color, mec="white", mew=0.6, ms=7, zorder=4)
     _theory(axes, small, runs)
     key(axes, "o", r"$\hat t$", mec="white", ms=7)

@@ -107,17 +107,17 @@ def in_theory(
 
 def draw(runs: Runs, scale: Scale) -> Any:
     figure, (left, right) = panels(2, size=(4.9, 4.2))
-    for own in runs.split("chi"):
-        chi, sizes = own.only("chi"), own.values("train_size")
+    for part in runs.split("chi"):
+        chi, sizes = part.only("chi"), part.values("train_size")
         color, c = COLORS[chi], theory.constants(chi)
-        finite = in_theory(np.geomspace(sizes[0], sizes[-1], 31), chi, own.only("dim"))
+        finite = in_theory(np.geomspace(sizes[0], sizes[-1], 31), chi, part.only("dim"))
         for axes, name, predicted in ((left, "w1", c.gamma), (right, "time", c.b)):
             axes.axhline(predicted, color=color, linestyle="--", linewidth=1.1)
             slope = np.gradient(np.log(getattr(finite, name)), np.log(finite.sizes))
             axes.plot(finite.sizes, slope, ":", color=color, linewidth=1.3)
             # Nudged, so that bars do not hide each other.
-            for growth, nudge, face in ((at_end(own), 1 / 1.04, color),
-                                        (at_crossover(own), 1.04, "white")):  # fmt: skip
+            for growth, nudge, face in ((at_end(part), 1 / 1.04, color),
+                                        (at_crossover(part), 1.04, "white")):  # fmt: skip
                 laws = effective(growth.sizes, getattr(growth, name))
                 middle = np.array([np.sqrt(law.first * law.last) for law in laws])
                 fits = [law.exponent for law in laws]

@@ -45,14 +45,14 @@ def _diagram(runs: Runs) -> PhaseDiagram:
 def draw(runs: Runs, scale: Scale) -> Any:
     parts = runs.split("chi")
     figure, axes = panels(len(parts), size=(4.6, 4.2))
-    for panel, own in zip(axes, parts, strict=True):
-        measured = _diagram(own)
+    for panel, part in zip(axes, parts, strict=True):
+        measured = _diagram(part)
         draw_plane(panel, measured, "value")
         limits = panel.get_xlim(), panel.get_ylim()
         _draw_measured(panel, measured)
-        _draw_theory(panel, _scales(own), *limits)
+        _draw_theory(panel, _scales(part), *limits)
         panel.set(xlim=limits[0], ylim=limits[1])
-        panel.set_title(rf"$\chi={own.only('chi'):g}$", fontsize="medium")
+        panel.set_title(rf"$\chi={part.only('chi'):g}$", fontsize="medium")
     handles, labels = axes[-1].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=5, frameon=False)
     return figure

@@ -79,17 +79,17 @@ def spread(scale: Scale) -> dict[str, tuple[FloatArray, FloatArray]]:
     Of trajectories of the two-variable SDE at `t = 100 T d`, chi = 1.
     """
     each, dims = 8 if scale == "quick" else 120, dims_of(scale)
-    found = {n: (np.empty((len(dims), GROUPS)), np.empty(len(dims))) for n in ("w1", "w_perp")}
+    spreads = {n: (np.empty((len(dims), GROUPS)), np.empty(len(dims))) for n in ("w1", "w_perp")}
     for i, dim in enumerate(dims):
         setting: Any = {"chi": 1.0, "dim": dim, "margin": MARGIN, "temperature": 1.0}
         time = [100.0 * dim]
         many = theory.online_ensemble(time, size=GROUPS * each, seed=dim, **setting)
         mean, noise = theory.online(time, **setting), theory.fluctuations(time, **setting)
-        for name, (values, linear) in found.items():
+        for name, (values, linear) in spreads.items():
             groups, centre = getattr(many, name).reshape(GROUPS, each), getattr(mean, name)[0]
             values[i] = groups.std(axis=1, ddof=1) / centre
             linear[i] = np.sqrt(getattr(noise, f"var_{name}")[0]) / centre
-    return found
+    return spreads
 
 
 class OneStep(NamedTuple):
