@@ -147,6 +147,8 @@ def test_a_worker_that_cannot_see_the_folder_runs_without(tmp_path: Path) -> Non
 
 def test_a_folder_that_cannot_be_made(store: Store, folder: Path) -> None:
     folder.write_text("a file")
-    with pytest.raises(InputError, match=r"runs.sqlite-checkpoints: cannot be created \(File exists"):
+    with pytest.raises(
+        InputError, match=r"runs.sqlite-checkpoints: cannot be created \(File exists"
+    ):
         sweep(toy(), store, workers=0)
     assert folder.read_text() == "a file"
