@@ -47,12 +47,14 @@ class Shown:
 
 
 def text_table(columns: Columns) -> list[str]:
-    """Lines of text: numbers to the right, words to the left.
+    """Lines of text: numbers to the right, words to the left; none without rows.
 
     >>> text_table({"batch": [8, 16], "verdict": ["the same", "none"]})
     ['batch  verdict', '    8  the same', '   16  none']
     """
     parts = []
+    if not any(len(column) for column in columns.values()):
+        return []
     for name, column in columns.items():
         cells = [cell(value) for value in column[:_MOST_ROWS]]
         width = max(map(len, [name, *cells]))

@@ -64,7 +64,7 @@ def test_deleted_when_stored_however_it_ended(store: Store, folder: Path, worker
     summary = sweep(toy(batch=[1, 2, 4, 8]), store, workers=workers, progress=watch)
     assert summary.statuses == {"fitted": 2, "failed": 2, "budget": 2, "diverged": 2}
     assert all(watch.folder_was_there)
-    assert all(run.outcome.saves for run in store.runs() if run.outcome.status != "failed")
+    assert all(run.outcome["saves"] for run in store.runs() if run.outcome.status != "failed")
     assert not folder.exists()
 
 
@@ -95,7 +95,7 @@ def test_a_sweep_stopped_in_a_training_resumes_in_it(store: Store, folder: Path)
     leave(folder, f"{plan[1].key}-final", 150)
     leave(folder, f"{plan[1].key}-final.4711", 151)
     sweep(plan, store, workers=1)
-    starts = {run.training.key: run.outcome.start for run in store.runs()}
+    starts = {run.training.key: run.outcome["start"] for run in store.runs()}
     assert starts == {plan[0].key: 0.0, plan[1].key: 150.0}
     assert not folder.exists()
 
@@ -104,12 +104,12 @@ def test_states_with_and_without_trajectory_do_not_mix(store: Store, folder: Pat
     (training,) = plan = toy(seeds=1)
     drawn = leave(folder, f"{training.key}-trajectory", 120)
     sweep(plan, store, workers=0)
-    assert store.runs()[0].outcome.start == 0.0
+    assert store.runs()[0].outcome["start"] == 0.0
     # It serves the sweep that wants the trajectory, and that sweep alone.
     assert drawn.exists()
     leave(folder, f"{training.key}-final", 150)
     sweep(plan, store, workers=0, trajectories=True)
-    assert store.runs()[0].outcome.start == 120.0
+    assert store.runs()[0].outcome["start"] == 120.0
     assert not folder.exists()
 
 
@@ -132,7 +132,7 @@ def test_a_retry_that_was_killed_resumes(store: Store, folder: Path) -> None:
     sweep(plan, store, workers=0)
     leave(folder, f"{training.key}-final", 130)
     sweep(plan, store, workers=0, retry=["budget"])
-    assert store.runs()[0].outcome.start == 130.0
+    assert store.runs()[0].outcome["start"] == 130.0
 
 
 def test_a_worker_that_cannot_see_the_folder_runs_without(tmp_path: Path) -> None:
@@ -140,8 +140,8 @@ def test_a_worker_that_cannot_see_the_folder_runs_without(tmp_path: Path) -> Non
     elsewhere = tmp_path / "not here"
     assert checkpoint_of(elsewhere, training.key, trajectory=False) is None
     (made,) = run_pack([(training.key, training)], trajectory=False, checkpoints=elsewhere)
-    assert (made.outcome.status, made.outcome.saves) == ("fitted", 0.0)
-    assert run(training).outcome.saves == 0.0
+    assert (made.outcome.status, made.outcome["saves"]) == ("fitted", 0.0)
+    assert run(training).outcome["saves"] == 0.0
     assert not elsewhere.exists()
 
 

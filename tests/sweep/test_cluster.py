@@ -96,7 +96,7 @@ def test_a_training_whose_worker_dies_goes_on_in_another(
     store = Store(tmp_path / "runs.sqlite")
     team = DaskWorkers(json.loads(file.read_text())["address"])
     assert sweep(plan, store, workers=team, progress=KillsOnce()).statuses == {"fitted": 1}
-    assert 0 < saved[0] <= store.runs()[0].outcome.start < 200
+    assert 0 < saved[0] <= store.runs()[0].outcome["start"] < 200
     assert not checkpoint.parent.exists()
 
 

@@ -194,6 +194,6 @@ def test_a_long_training_goes_on_where_it_was_killed(tmp_path: Path) -> None:
     assert start(store, out, 2, TOY_SECONDS="0", **toy).wait(60) == 0
     assert dict(starts(log)[3:]) == before
     runs = Store(store).runs(trajectories=True)
-    assert {run.training.key: run.outcome.start for run in runs} == before
+    assert {run.training.key: run.outcome["start"] for run in runs} == before
     assert all(run.outcome.trajectory for run in runs)
     assert not folder.exists()
