@@ -134,7 +134,8 @@ class Training:
                 object.__setattr__(self, name, int(value))
         for parameter in FIELDS:
             value = getattr(self, parameter.name)
-            if parameter.valid is not None and not (value is None and parameter.default is None):
+            # A default is valid; most values are, and plans hold many trainings.
+            if parameter.valid is not None and value != parameter.default:
                 require(parameter.words, value, *parameter.valid)
         require("batch", self.batch, lambda b: b <= self.train_size,
                 f"an integer from 1 to the train size {self.train_size}")  # fmt: skip
@@ -157,6 +158,8 @@ class Training:
         epochs = self.epochs is not None
         for parameter in FIELDS:
             value = getattr(self, parameter.name)
+            if value == parameter.default and parameter.type is not str:
+                continue
             if value != parameter.default and not model.has(parameter):
                 raise InputError(
                     f"{parameter.words} = {value}: {model.name} has no {parameter.words}; it is a "
