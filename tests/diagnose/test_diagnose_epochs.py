@@ -364,7 +364,7 @@ def test_errors_of_the_user_are_shown_with_their_line(tmp_path: Path) -> None:
 def test_options_that_do_not_fit_are_refused(blobs: Callable[..., Diagnosis]) -> None:
     for options, said in (
         ({"loss": "square"}, "loss = 'square': must be cross-entropy, hinge, mse"),
-        ({"optimizer": "lion"}, "optimizer = 'lion': must be sgd, adamw"),
+        ({"optimizer": "lion"}, "optimizer = 'lion': must be sgd or adamw"),
         ({"schedule": "steps"}, "schedule = 'steps': must be constant, cosine, linear"),
         ({"optimizer": "adamw", "momentum": 0.9}, "momentum = 0.9: adamw has betas"),
         ({"batch": 1000}, "batch = 1000: must be from 1 to the 205 training points"),

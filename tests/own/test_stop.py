@@ -46,7 +46,8 @@ def register(app):
             print("ready", file=sys.stderr, flush=True)
             time.sleep(60)
 
-cli._COMMANDS = (types.SimpleNamespace(register=register),)
+cli._COMMANDS = dict.fromkeys(("load", "train", "fail", "page"), "")
+cli._module = lambda name: types.SimpleNamespace(register=register)
 cli.main()
 """
 READY = "import sys, time; print('ready', file=sys.stderr, flush=True)"
