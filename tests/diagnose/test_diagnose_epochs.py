@@ -366,7 +366,7 @@ def test_options_that_do_not_fit_are_refused(blobs: Callable[..., Diagnosis]) ->
         ({"loss": "square"}, "loss = 'square': must be cross-entropy, hinge, mse"),
         ({"optimizer": "lion"}, "optimizer = 'lion': must be sgd or adamw"),
         ({"schedule": "steps"}, "schedule = 'steps': must be constant, cosine or linear"),
-        ({"optimizer": "adamw", "momentum": 0.9}, "momentum = 0.9: adamw has betas"),
+        ({"optimizer": "adamw", "momentum": 0.9}, "momentum = 0.9: adamw has beta1 and beta2"),
         ({"batch": 1000}, "batch = 1000: must be from 1 to the 205 training points"),
         ({"batches": [4096]}, "batch = 4096: must be from 1 to the 205 training points"),
         ({"epochs": 0}, "epochs = 0: must be an integer of at least 1"),
