@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from functools import lru_cache
 from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal
 
 from sgdphase._display import Columns, Shown
-from sgdphase._parameters import FIELDS, MODELS, OMITTED, USER, Model
+from sgdphase._parameters import FIELDS, MODELS, OMITTED, USER, Model, Parameter
 from sgdphase.errors import InputError, listed, require
 from sgdphase.problems import Problem, TeacherTask, problem_class
 
@@ -25,6 +25,9 @@ Status = Literal["fitted", "finished", "diverged", "budget", "failed"]
 ENGINES = {model.name: model.engine for model in MODELS.values()}
 _WHOLE = tuple(parameter.name for parameter in FIELDS if parameter.type is int)
 _BUDGETS = tuple(parameter.name for parameter in FIELDS if parameter.budget)
+_TEXTS = tuple(parameter for parameter in FIELDS if parameter.choices)
+# Plans hold many trainings: what is asked of each of them is looked up once.
+_DEFAULTS = tuple((parameter.name, parameter.default, parameter) for parameter in FIELDS)
 
 
 def _is_number(value: Any) -> bool:
@@ -128,15 +131,16 @@ class Training:
 
     def __post_init__(self) -> None:
         # 2.0 is as good as 2, and must not become another training or another type of loop.
+        values = vars(self)
         for name in _WHOLE:
-            value = getattr(self, name)
+            value = values[name]
             if type(value) is not int and _is_number(value) and value == value // 1:
                 object.__setattr__(self, name, int(value))
-        for parameter in FIELDS:
-            value = getattr(self, parameter.name)
-            # A default is valid; most values are, and plans hold many trainings.
-            if parameter.valid is not None and value != parameter.default:
-                require(parameter.words, value, *parameter.valid)
+        # A default is valid.
+        given = [each for name, default, each in _DEFAULTS if values[name] != default]
+        for parameter in given:
+            if parameter.valid is not None:
+                require(parameter.words, values[parameter.name], *parameter.valid)
         require("batch", self.batch, lambda b: b <= self.train_size,
                 f"an integer from 1 to the train size {self.train_size}")  # fmt: skip
         if self.weight_decay > 0 and all(
@@ -148,29 +152,28 @@ class Training:
             )
         model = MODELS.get(self.model)
         if model is not None and not model.anything:
-            self._check_model(model)
+            self._check_model(model, given)
 
-    def _check_model(self, model: Model) -> None:
+    def _check_model(self, model: Model, given: Iterable[Parameter]) -> None:
         """What a model can do, and its shape where none is given."""
         for name, value in model.shape.items():
             if getattr(self, name) is None:
                 object.__setattr__(self, name, value)
         epochs = self.epochs is not None
-        for parameter in FIELDS:
+        for parameter in given:
             value = getattr(self, parameter.name)
-            if value == parameter.default and parameter.type is not str:
-                continue
-            if value != parameter.default and not model.has(parameter):
+            if not model.has(parameter):
                 raise InputError(
                     f"{parameter.words} = {value}: {model.name} has no {parameter.words}; it is a "
                     f"parameter of {listed(parameter.models or (), 'and')}"
                 )
-            if value != parameter.default and parameter.of_epochs and not epochs:
+            if parameter.of_epochs and not epochs:
                 raise InputError(
                     f"{parameter.words} = {value}: is only for trainings of a number of epochs"
                 )
-            choices = model.choices_of(parameter, epochs)
-            if choices and value is not None and value not in choices:
+        for parameter in _TEXTS:
+            value, choices = getattr(self, parameter.name), model.choices_of(parameter, epochs)
+            if value is not None and value not in choices:
                 here = "" if model.name in USER else f" for {model.name}"
                 raise InputError(f"{parameter.words} = '{value}': must be {listed(choices)}{here}")
         if epochs and self.optimizer != "sgd" and self.momentum > 0:
