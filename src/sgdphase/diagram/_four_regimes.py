@@ -25,8 +25,6 @@ from sgdphase.diagram._comparison import PROGRESS, Comparison
 from sgdphase.diagram._training_runs import Setting
 from sgdphase.stats import LEVEL, REPLICATES, Estimate, interval, seed_means, seed_replicates
 
-__all__ = ["RATIOS", "Slopes", "TrainingRegime", "neighbour_slopes", "slopes_of", "training_regime"]
-
 RATIOS: dict[str, tuple[float, float]] = {
     "noise-dominated": (1.0, 0.0),
     "first-step-dominated": (0.0, 0.0),
