@@ -95,6 +95,7 @@ def register_models(
 
 
 def _model_command(run: Callable[..., None], model: Model, grid: bool) -> Callable[..., None]:
+    """The function of a subcommand, with its options as arguments."""
     # A plot is over the theory, which is of the teacher task; data are of the other models.
     without = ("plot",) if model.data else ("data_dir", "device")
     others = [
