@@ -63,19 +63,12 @@ def missing(
     wanted = dict.fromkeys(plan)
     costs = {model: cost_of(model) for model in {training.model for training in wanted}}
     _check_retry(retry)
-    if store.is_empty:  # no training needs its key, which takes most of the time
-        done: set[Training] = set()
-    else:
-        standing = store.standing(training.key for training in wanted)
-        done = {
-            training
-            for training in wanted
-            if not _is_missing(standing.get(training.key), trajectories, retry)
-        }
+    empty = store.is_empty  # then no training needs its key, which takes most of the time
+    standing = {} if empty else store.standing(training.key for training in wanted)
     return [
         Job(training, _sane(costs[training.model](training)))
         for training in wanted
-        if training not in done
+        if empty or _is_missing(standing.get(training.key), trajectories, retry)
     ]
 
 

@@ -246,9 +246,8 @@ class Comparison:
         if not lower:
             return None
         log = self._is_positive(name)
-        per_seed = -self._differences(lower[-1], name, log=log)
-        per_seed = per_seed / math.log(self.yours.lr / lower[-1].lr)
         span = math.log(self.yours.lr / lower[-1].lr)
+        per_seed = -self._differences(lower[-1], name, log=log) / span
         beside = (self._differences(s, name, log=log) / span for s in self.row(self.yours.batch))
         deviation, freedom = pooled(d for d in beside if d.any())
         if freedom == 0:

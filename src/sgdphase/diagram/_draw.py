@@ -146,9 +146,10 @@ def draw_lines(axes: Any, diagram: PhaseDiagram) -> None:
         axes.plot(x, y, **dashed)
         at = x.size // 4
         _write(axes, x[at], y[at] - 0.035 * (top - bottom), r"$\eta_c(B)$", ha="left", va="top")
+    first_step_from = left
     if diagram.critical_batch is not None:
         b = diagram.critical_batch
-        x_star = float(np.log2(b.value))
+        first_step_from = x_star = float(np.log2(b.value))
         foot = _line_at(diagram, x_star, bottom)
         if np.isfinite(b.low):
             axes.fill_betweenx(
@@ -160,10 +161,8 @@ def draw_lines(axes: Any, diagram: PhaseDiagram) -> None:
         )
     if diagram.first_step_lr is not None:
         height = float(np.log2(diagram.first_step_lr.value))
-        start = (
-            left if diagram.critical_batch is None else float(np.log2(diagram.critical_batch.value))
-        )
-        axes.plot([start, right], [height] * 2, **{**dashed, "ls": (0, (1, 1.6)), "lw": 1.3})
+        dotted = {**dashed, "ls": (0, (1, 1.6)), "lw": 1.3}
+        axes.plot([first_step_from, right], [height] * 2, **dotted)
     axes.set(xlim=(left, right), ylim=(bottom, top))
 
 
