@@ -46,6 +46,18 @@ def test_no_public_name_is_a_module_too(name: str) -> None:
         package.no_such_name  # noqa: B018
 
 
+@pytest.mark.parametrize("name", LAZY)
+def test_every_name_of_a_stub_loads(name: str) -> None:
+    package = importlib.import_module(name)
+    stub = Path(str(package.__file__)).with_suffix(".pyi").read_text()
+    stated = set(re.findall(r"^from .* as (\w+)$", stub, flags=re.MULTILINE))
+    assert stated >= set(package.__all__) and all(hasattr(package, each) for each in stated)
+
+
+def test_names_that_serve_the_package_are_not_listed() -> None:
+    assert "seed_means" not in sp.stats.__all__ and callable(sp.stats.seed_means)
+
+
 def test_a_notebook_has_what_it_needs() -> None:
     names = {"Plan", "Run", "Store", "Summary", "draw", "equivalents", "export", "report", "theory"}
     assert names <= set(sp.__all__)

@@ -2,7 +2,8 @@
 
 A package states its names once, in the stub `__init__.pyi` beside its `__init__.py`, where type
 checkers and editors read them too: `from ._online import Online as Online` for a name of a module,
-`from . import theory as theory` for a module.
+`from . import theory as theory` for a module. A stub with an `__all__` lists there the names for
+users; its other names serve the package itself.
 """
 
 from __future__ import annotations
@@ -18,13 +19,15 @@ from typing import Any
 def attach(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
     """`__getattr__`, `__dir__` and `__all__` of a package, from its stub."""
     namespace = vars(sys.modules[package])
-    stub = Path(namespace["__file__"]).with_suffix(".pyi")
+    stub = ast.parse(Path(namespace["__file__"]).with_suffix(".pyi").read_text(encoding="utf-8"))
     modules = {
         alias.name: f".{node.module or alias.name}"
-        for node in ast.parse(stub.read_text(encoding="utf-8")).body
+        for node in stub.body
         if isinstance(node, ast.ImportFrom)
         for alias in node.names
     }
+    listed = [ast.literal_eval(node.value) for node in stub.body if isinstance(node, ast.Assign)]
+    public = sorted(listed[0] if listed else modules)
 
     def load(name: str) -> Any:
         if name not in modules:
@@ -34,4 +37,4 @@ def attach(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]],
         namespace[name] = module if modules[name] == f".{name}" else getattr(module, name)
         return namespace[name]
 
-    return load, lambda: sorted({*namespace, *modules}), sorted(modules)
+    return load, lambda: sorted({*namespace, *public}), public

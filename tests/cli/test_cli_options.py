@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from sgdphase import cli
 from sgdphase._parameters import BY_NAME, MODELS, PARAMETERS
-from sgdphase.cli._options import model_command
+from sgdphase.cli._options import _model_command
 
 COMMANDS = [(verb, model) for verb in ("train", "sweep") for model in MODELS.values() if model.what]
 IDS = [f"{verb} {model.name}" for verb, model in COMMANDS]
@@ -37,7 +37,7 @@ def received(model: Any, grid: bool, *words: str) -> dict[str, Any]:
     """What a command made from the table is given for these words."""
     given: dict[str, Any] = {}
     app = typer.Typer()
-    app.command()(model_command(lambda _, values: given.update(values), model, "", grid=grid))
+    app.command()(_model_command(lambda _, values: given.update(values), model, grid))
     ended = CliRunner().invoke(app, [*words])
     assert ended.exit_code == 0, ended.output
     return given

@@ -8,7 +8,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sgdphase.diagram import classify, local_slopes, phase_diagram, plane_from_table
+from sgdphase.diagram import phase_diagram, plane_from_table
+from sgdphase.diagram._regimes import classify, local_slopes
 from sgdphase.errors import InputError
 
 

@@ -6,15 +6,16 @@ from io import StringIO
 
 import numpy as np
 import pytest
-from rich.console import Console
+from rich.console import Console, Group
 
-from sgdphase.diagram import TerminalMap, draw, draw_figure, phase_diagram, plane_from_table
+from sgdphase.diagram import draw, draw_figure, phase_diagram, plane_from_table
+from sgdphase.diagram._terminal import map_lines
 from sgdphase.errors import InputError
 
 
 def shown(diagram, **options):
     console = Console(file=StringIO(), width=120, highlight=False, **options)
-    console.print(TerminalMap(diagram))
+    console.print(Group(*map_lines(diagram)))
     return console.file.getvalue()
 
 

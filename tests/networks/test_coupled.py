@@ -13,12 +13,12 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from sgdphase._records import Training
-from sgdphase.networks._alignment import alignment, scores
 from sgdphase.networks._batches import batches
 from sgdphase.networks._coupled import CoupledFitting, batch_norms
 from sgdphase.networks._descent import State, _is_dead, descend
 from sgdphase.networks._log import Log, copies
 from sgdphase.networks._losses import LOSSES, margins
+from sgdphase.networks._observables import alignment, scores
 from sgdphase.own import fitted
 from sgdphase.own.module import fresh
 from sgdphase.own.problem import user_code, user_functions

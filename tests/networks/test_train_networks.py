@@ -17,11 +17,9 @@ from sgdphase.networks import FullyConnected, MobileNet, Points, fit, train
 from sgdphase.networks._amplification import amplification
 from sgdphase.networks._batches import batches
 from sgdphase.networks._descent import State, descend
-from sgdphase.networks._early_stopping import early_stopped
-from sgdphase.networks._errors import error, unfitted
 from sgdphase.networks._fitting import Fitting
+from sgdphase.networks._observables import early_stopped, error, unfitted, weight_change
 from sgdphase.networks._train import build
-from sgdphase.networks._weight_change import weight_change
 from sgdphase.problems import CifarAnimals, MnistParity, TeacherTask
 
 needs_files = pytest.mark.skipif(

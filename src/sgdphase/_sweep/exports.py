@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from sgdphase._extras import extra
+from sgdphase._records import Outcome
 from sgdphase._sweep.run import Run
 from sgdphase._sweep.store import Store
 from sgdphase._sweep.table import RESULTS, flat, table_of
@@ -75,9 +76,8 @@ def to_xarray(runs: Sequence[Run], *, trajectories: bool = False) -> Any:
     """
     xarray = extra("xarray", "export")
     table = table_of(runs)
-    parameters = [name for name in flat(runs[0]) if name in table]
-    parameters += [name for run in runs for name in flat(run) if name not in parameters]
-    dims = _dimensions(table, list(dict.fromkeys(parameters)))
+    parameters = list(dict.fromkeys(name for run in runs for name in flat(run)))
+    dims = _dimensions(table, parameters)
     axes = {name: np.unique(table[name]) for name in dims}
     shape = tuple(len(axis) for axis in axes.values())
     if math.prod(shape) > _LARGEST_GRID:
@@ -114,11 +114,9 @@ def _dimensions(table: Any, parameters: list[str]) -> list[str]:
 def _trajectories(
     runs: Sequence[Run], place: tuple[Any, ...], dims: list[str], shape: tuple[int, ...]
 ) -> dict[str, Any]:
-    longest = max(
-        (len(column) for run in runs for column in run.outcome.trajectory.values()), default=0
-    )
+    longest = max(_length(run.outcome) for run in runs)
     variables: dict[str, Any] = {}
-    for name in dict.fromkeys(name for run in runs for name in run.outcome.trajectory):
+    for name in _observed(runs):
         cells = np.full((*shape, longest), math.nan)
         for index, run in enumerate(runs):
             column = run.outcome.trajectory.get(name, np.empty(0))
@@ -128,33 +126,46 @@ def _trajectories(
 
 
 def _csv(runs: Sequence[Run], path: Path, trajectories: bool) -> list[Path]:
-    table = table_of(runs)
-    keys = [run.training.key for run in runs]
-    traces = [run.traceback for run in runs]
-    names = ["key", *table, "traceback"]
-    columns = [keys, *(column.tolist() for column in table.values()), traces]
-    _write_csv(path, names, zip(*columns, strict=True))
+    columns = _columns(runs)
+    write_csv(path, list(columns), zip(*columns.values(), strict=True))
     if not trajectories:
         return [path]
-    points = path.with_suffix(".trajectories.csv")
-    names = list(dict.fromkeys(name for run in runs for name in run.outcome.trajectory))
+    second = path.with_suffix(".trajectories.csv")
+    names = _observed(runs)
     rows = (
-        (key, number, *values)
-        for key, run in zip(keys, runs, strict=True)
-        for number, values in enumerate(_points(run, names))
+        (run.training.key, number, *values)
+        for run in runs
+        for number, values in enumerate(points(run.outcome, names))
     )
-    _write_csv(points, ["key", "point", *names], rows)
-    return [path, points]
+    write_csv(second, ["key", "point", *names], rows)
+    return [path, second]
 
 
-def _points(run: Run, names: list[str]) -> Any:
-    columns = run.outcome.trajectory
-    length = max((len(column) for column in columns.values()), default=0)
-    absent = np.full(length, math.nan)
-    return zip(*(columns.get(name, absent).tolist() for name in names), strict=True)
+def _columns(runs: Sequence[Run]) -> dict[str, Any]:
+    """The table of runs between their keys and their tracebacks."""
+    table = {name: column.tolist() for name, column in table_of(runs).items()}
+    keys, traces = [run.training.key for run in runs], [run.traceback for run in runs]
+    return {"key": keys, **table, "traceback": traces}
 
 
-def _write_csv(path: Path, names: Sequence[str], rows: Any) -> None:
+def _observed(runs: Sequence[Run]) -> list[str]:
+    """What the trajectories hold."""
+    return list(dict.fromkeys(name for run in runs for name in run.outcome.trajectory))
+
+
+def _length(outcome: Outcome) -> int:
+    return max(map(len, outcome.trajectory.values()), default=0)
+
+
+def points(outcome: Outcome, names: Sequence[str]) -> Any:
+    """The points of a trajectory, with nan for what it does not hold."""
+    absent = np.full(_length(outcome), math.nan)
+    columns = (outcome.trajectory.get(name, absent).tolist() for name in names)
+    return zip(*columns, strict=True)
+
+
+def write_csv(path: Path, names: Sequence[str], rows: Any) -> None:
+    """A file with a row of names, and the rows."""
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(names)
@@ -163,10 +174,9 @@ def _write_csv(path: Path, names: Sequence[str], rows: Any) -> None:
 
 def _parquet(runs: Sequence[Run], path: Path, trajectories: bool) -> list[Path]:
     arrow, parquet = extra("pyarrow", "export"), extra("pyarrow.parquet", "export")
-    columns: dict[str, Any] = {"key": [run.training.key for run in runs], **table_of(runs)}
-    columns["traceback"] = [run.traceback for run in runs]
+    columns = _columns(runs)
     if trajectories:
-        for name in dict.fromkeys(name for run in runs for name in run.outcome.trajectory):
+        for name in _observed(runs):
             lists = [run.outcome.trajectory.get(name) for run in runs]
             columns[f"trajectory_{name}"] = arrow.array(lists, arrow.list_(arrow.float64()))
     parquet.write_table(arrow.table(columns), path)

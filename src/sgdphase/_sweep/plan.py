@@ -191,27 +191,23 @@ def _problems(problem: Problem | Sequence[Problem] | None, dim: Any, chi: Any) -
 
 def _lr_and_batch(lr: Any, batch: Any, temperature: Any) -> list[tuple[float, float]]:
     """Pairs `(lr, batch)` from the two that were given; the batch may not be whole yet."""
-    names = ("lr", "batch", "temperature")
-    given = [
-        name
-        for name, value in zip(names, (lr, batch, temperature), strict=True)
-        if value is not None
-    ]
+    plane = {"lr": lr, "batch": batch, "temperature": temperature}
+    given = {name: value for name, value in plane.items() if value is not None}
     if len(given) != 2:
         raise InputError(
             f"{', '.join(given) or 'none'} given: give two of lr, batch and temperature "
             "(temperature = lr / batch)"
         )
-    for name, value in zip(names, (lr, batch, temperature), strict=True):
-        for number in [] if value is None else _values(name, value):
+    given = {name: _values(name, value) for name, value in given.items()}
+    for name, values in given.items():
+        for number in values:
             if not 0 < number < math.inf:
                 raise InputError(f"{name} = {number}: must be a finite number above 0")
     if temperature is None:
-        return list(product(_values("lr", lr), _values("batch", batch)))
-    temperatures = _values("temperature", temperature)
+        return list(product(given["lr"], given["batch"]))
     if lr is None:
-        return [(t * b, b) for t, b in product(temperatures, _values("batch", batch))]
-    return [(x, _nearly_whole(x / t)) for x, t in product(_values("lr", lr), temperatures)]
+        return [(t * b, b) for t, b in product(given["temperature"], given["batch"])]
+    return [(x, _nearly_whole(x / t)) for x, t in product(given["lr"], given["temperature"])]
 
 
 def _nearly_whole(value: float) -> float:

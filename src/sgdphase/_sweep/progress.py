@@ -5,38 +5,35 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from time import monotonic
-from types import TracebackType
 from typing import TYPE_CHECKING, Self, TextIO
 
+from sgdphase._records import Status
 from sgdphase._sweep.run import STATUSES, Run
 from sgdphase._sweep.tally import Tally
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-_COLOURS = {"fitted": "green", "diverged": "yellow", "budget": "cyan", "failed": "red"}
+_COLOURS: dict[Status, str] = {
+    "fitted": "green",
+    "finished": "green",
+    "diverged": "yellow",
+    "budget": "cyan",
+    "failed": "red",
+}
 
 
 class Progress:
-    """Shown the tally after each write, with the `(key, run)` pairs that are now in the store."""
+    """Shown the tally after each write, with the `(key, run)` pairs that are now in the store.
+
+    This one shows nothing.
+    """
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         pass
-
-    def show(self, tally: Tally, runs: Sequence[tuple[str, Run]]) -> None:
-        raise NotImplementedError
-
-
-class Silent(Progress):
-    """Shows nothing."""
 
     def show(self, tally: Tally, runs: Sequence[tuple[str, Run]]) -> None:
         pass
@@ -76,12 +73,7 @@ class Bars(Progress):
         self._bars.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self._bars.stop()
 
     def show(self, tally: Tally, runs: Sequence[tuple[str, Run]]) -> None:

@@ -14,6 +14,7 @@ from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic
 from types import FrameType
@@ -22,7 +23,7 @@ from typing import Any
 from sgdphase._records import Training
 from sgdphase._sweep.checkpoints import checkpoint_folder, drop
 from sgdphase._sweep.packs import Job, Pack, packed, split
-from sgdphase._sweep.progress import Progress, Silent
+from sgdphase._sweep.progress import Progress
 from sgdphase._sweep.run import STATUSES, Run, failed, run_pack
 from sgdphase._sweep.store import Store, Stored, Writer
 from sgdphase._sweep.storefile import SweepError
@@ -62,19 +63,12 @@ def missing(
     wanted = dict.fromkeys(plan)
     costs = {model: cost_of(model) for model in {training.model for training in wanted}}
     _check_retry(retry)
-    if store.is_empty:  # no training needs its key, which takes most of the time
-        done: set[Training] = set()
-    else:
-        standing = store.standing(training.key for training in wanted)
-        done = {
-            training
-            for training in wanted
-            if not _is_missing(standing.get(training.key), trajectories, retry)
-        }
+    empty = store.is_empty  # then no training needs its key, which takes most of the time
+    standing = {} if empty else store.standing(training.key for training in wanted)
     return [
         Job(training, _sane(costs[training.model](training)))
         for training in wanted
-        if training not in done
+        if empty or _is_missing(standing.get(training.key), trajectories, retry)
     ]
 
 
@@ -138,7 +132,7 @@ def sweep(
                 problem.prepare()
         tally = Tally.of(len(plan), jobs, own.parallel)
         resumable = any(resumes[job.training.model] for job in jobs)
-        progress = progress or Silent()
+        progress = progress or Progress()
         with checkpoint_folder(store.path, needed=resumable) as folder, progress:
             _drop_leftovers(folder, store, retry)
             loop = _Loop(own, writer, tally, trajectories, progress, folder)
@@ -157,23 +151,19 @@ def sweep(
     return summary
 
 
+@dataclass
 class _Loop:
     """The state of a sweep under way: what waits, what is out, who was there when a worker died."""
 
-    def __init__(
-        self,
-        workers: Workers,
-        writer: Writer,
-        tally: Tally,
-        trajectories: bool,
-        progress: Progress,
-        folder: Path,
-    ) -> None:
-        self.workers, self.writer, self.tally = workers, writer, tally
-        self.trajectories, self.progress, self.folder = trajectories, progress, folder
-        self.queue: deque[Pack] = deque()
-        self.out: dict[Future[list[Run]], Pack] = {}
-        self.deaths: Counter[str] = Counter()
+    workers: Workers
+    writer: Writer
+    tally: Tally
+    trajectories: bool
+    progress: Progress
+    folder: Path
+    queue: deque[Pack] = field(default_factory=deque)
+    out: dict[Future[list[Run]], Pack] = field(default_factory=dict)
+    deaths: Counter[str] = field(default_factory=Counter)
 
     def run(
         self, packs: Iterable[Pack], received: list[int], fail_fast: bool, until: float

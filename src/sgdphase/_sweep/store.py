@@ -175,16 +175,16 @@ class Store(Shown):
             raise storefile.damaged(self.path, error) from None
 
 
+@dataclass(frozen=True)
 class Writer:
     """Writes runs; when `write` returns, they are on the disk."""
 
-    def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
-        self._path = path
-        self._connection = connection
+    path: Path
+    connection: sqlite3.Connection
 
     def write(self, runs: Iterable[tuple[str, Run]], *, trajectory: bool) -> None:
         """Write all runs or none; each replaces the run that its key had."""
-        connection = self._connection
+        connection = self.connection
         try:
             connection.execute("BEGIN IMMEDIATE")
             for key, run in runs:
@@ -206,7 +206,7 @@ class Writer:
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
             raise SweepError(
-                f"{self._path}: cannot be written ({error}); what was reported done is kept, and "
+                f"{self.path}: cannot be written ({error}); what was reported done is kept, and "
                 "the same command goes on from there"
             ) from None
 

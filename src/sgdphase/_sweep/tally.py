@@ -69,14 +69,8 @@ class Summary(Shown):
 
     def as_dict(self) -> dict[str, object]:
         """Plain values for JSON."""
-        return {
-            "planned": self.planned,
-            "done_before": self.done_before,
-            "ran": self.ran,
-            "left": self.left,
-            "statuses": self.statuses,
-            "seconds": self.seconds,
-        }
+        names = ("planned", "done_before", "ran", "left", "statuses", "seconds")
+        return {name: getattr(self, name) for name in names}
 
 
 @dataclass

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import inspect
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -52,7 +51,8 @@ def trainer_of(model: str) -> Trainer:
     train = getattr(module, function, None)
     if not callable(train):
         raise InputError(f"model = '{model}': module {module_name} has no function {function}")
-    return Trainer(train, getattr(module, "expected_seconds", _unknown), _resumes(train))
+    cost = getattr(module, "expected_seconds", lambda training: _UNKNOWN_SECONDS)
+    return Trainer(train, cost, _resumes(train))
 
 
 def cost_of(model: str) -> Callable[[Training], float]:
@@ -92,14 +92,7 @@ def train(training: Training, *, trajectory: bool = False) -> Outcome:
 
 
 def _module(name: str, model: str) -> Any:
-    loaded = sys.modules.get(name)
-    if loaded is not None:
-        return loaded
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
         raise InputError(f"model = '{model}': cannot import {name} ({error})") from error
-
-
-def _unknown(training: Training) -> float:
-    return _UNKNOWN_SECONDS

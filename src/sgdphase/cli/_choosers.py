@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 import typer
@@ -27,7 +27,7 @@ Factor = Annotated[
 ]
 
 
-def chosen(where: Sequence[str] | None, named: Mapping[str, Any]) -> dict[str, Any]:
+def chosen(where: Sequence[str] | None, **named: Any) -> dict[str, Any]:
     """The values that runs must have: those `named` by an option of their own, and the others."""
     fixed = {name: value for name, value in named.items() if value is not None}
     for text in where or []:

@@ -7,17 +7,22 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sgdphase.cli._options import DataDir as DataDir
-from sgdphase.cli._options import Device as Device
 from sgdphase.errors import InputError
 
 if TYPE_CHECKING:
     from sgdphase.problems import Problem
 
 
+def image_problems() -> dict[str, Problem]:
+    """The problems whose data are files, by name."""
+    from sgdphase.problems import CifarAnimals, MnistParity
+
+    return {problem.kind: problem for problem in (MnistParity(), CifarAnimals())}
+
+
 def problem_of(data: str, dim: Any = None, chi: Any = None) -> Problem:
     """The problem that `--data` names; what is not given of the teacher task has its default."""
-    from sgdphase.problems import Arrays, CifarAnimals, MnistParity, TeacherTask
+    from sgdphase.problems import Arrays, TeacherTask
 
     task = {name: value for name, value in (("dim", dim), ("chi", chi)) if value is not None}
     if data == TeacherTask.kind:
@@ -26,7 +31,7 @@ def problem_of(data: str, dim: Any = None, chi: Any = None) -> Problem:
         raise InputError(f"dim and chi: are of the teacher task, and data = '{data}'")
     if data.endswith(".npz"):
         return Arrays(str(Path(data).resolve()))
-    images: dict[str, Problem] = {p.kind: p for p in (MnistParity(), CifarAnimals())}
+    images = image_problems()
     if data not in images:
         names = ", ".join([*images, TeacherTask.kind])
         raise InputError(f"data = '{data}': must be {names}, or an .npz file")

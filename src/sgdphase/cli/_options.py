@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from sgdphase._parameters import BY_NAME, PARAMETERS, Model, Parameter
+from sgdphase._parameters import BY_NAME, MODELS, PARAMETERS, Model, Parameter
 from sgdphase.cli._values import integer, integers, number, numbers, shown
 from sgdphase.errors import listed
 
@@ -72,15 +72,32 @@ def parameter_option(
     return (integer_option if parameter.type is int else number_option)(flag, text)
 
 
-def model_command(
-    run: Callable[..., None], model: Model, text: str, *, grid: bool, without: Collection[str] = ()
-) -> Callable[..., None]:
-    """A command for a model: `run(model, given, **others)`.
+def register_models(
+    app: typer.Typer,
+    name: str,
+    line: str,
+    run: Callable[..., None],
+    text: Callable[[Model], str],
+    *,
+    grid: bool,
+) -> None:
+    """Attach a command with a subcommand per model: `run(model, given, **others)`.
 
-    Its options are the parameters of the model, from the table, which come as `given`; with `grid`
-    they take several values. The keyword arguments of `run` are its other options, except for
-    those `without`.
+    Options are the parameters of the model, from the table, which come as `given`; with `grid` they
+    take several values. The keyword arguments of `run` are the other options. `line` is the help of
+    the command, `text` that of a subcommand.
     """
+    group = typer.Typer(help=line, no_args_is_help=True, rich_markup_mode=None)
+    for model in MODELS.values():
+        if model.what:
+            group.command(model.name, help=text(model))(_model_command(run, model, grid))
+    app.add_typer(group, name=name)
+
+
+def _model_command(run: Callable[..., None], model: Model, grid: bool) -> Callable[..., None]:
+    """The function of a subcommand, with its options as arguments."""
+    # A plot is over the theory, which is of the teacher task; data are of the other models.
+    without = ("plot",) if model.data else ("data_dir", "device")
     others = [
         option
         for option in inspect.signature(run, eval_str=True).parameters.values()
@@ -95,7 +112,6 @@ def model_command(
     required = [option for option in others if option.default is option.empty]
     optional = [option for option in others if option.default is not option.empty]
     command.__signature__ = inspect.Signature([*required, *ours, *optional])  # type: ignore[attr-defined]
-    command.__doc__ = text
     return command
 
 

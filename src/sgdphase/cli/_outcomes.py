@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import math
 from collections import Counter
 from pathlib import Path
@@ -52,13 +51,11 @@ def print_outcomes(trainings: list[Training], outcomes: list[Outcome]) -> None:
 
 def write_trajectories(path: Path, outcomes: list[Outcome]) -> None:
     """As CSV, a row for each moment of each seed."""
-    with path.open("w", newline="") as file:
-        writer = csv.writer(file)
-        names = list(outcomes[0].trajectory)
-        writer.writerow(["seed", *names])
-        for seed, outcome in enumerate(outcomes):
-            columns = [outcome.trajectory[name].tolist() for name in names]
-            writer.writerows([seed, *row] for row in zip(*columns, strict=True))
+    from sgdphase._sweep.exports import points, write_csv
+
+    names = list(outcomes[0].trajectory)
+    rows = ((seed, *row) for seed, outcome in enumerate(outcomes) for row in points(outcome, names))
+    write_csv(path, ["seed", *names], rows)
 
 
 def _statistics(outcomes: list[Outcome]) -> tuple[dict[str, float], dict[str, float]]:

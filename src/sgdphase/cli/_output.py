@@ -11,16 +11,14 @@ from typing import Any
 
 
 def answer(value: Any, as_json: bool, text: Callable[[], object] = lambda: None) -> None:
-    """The answer of a command: one JSON document with `--json`, otherwise what `text` prints."""
+    """The answer of a command: one JSON document with `--json`, otherwise what `text` prints.
+
+    In JSON, what is not a finite number is null.
+    """
     if as_json:
-        print_json(value)
+        print(json.dumps(plain(value), indent=2, allow_nan=False))
     else:
         text()
-
-
-def print_json(value: Any) -> None:
-    """One JSON document on stdout; what is not a finite number is null."""
-    print(json.dumps(plain(value), indent=2, allow_nan=False))
 
 
 def plain(value: Any) -> Any:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from sgdphase.cli._networks import set_up
+from sgdphase.cli._networks import image_problems, set_up
 from sgdphase.cli._options import JSON
 from sgdphase.cli._output import answer, print_table
 from sgdphase.errors import InputError
@@ -36,7 +36,7 @@ def data(
     """
     set_up(data_dir)
     if context.invoked_subcommand is None:
-        _report(list(_problems().values()), json)
+        _report(list(image_problems().values()), json)
 
 
 def fetch(
@@ -50,7 +50,7 @@ def fetch(
 
     Example: sgdphase data fetch mnist-parity
     """
-    problems = _problems()
+    problems = image_problems()
     for name in names or ():
         if name not in problems:
             raise InputError(f"'{name}' has no files: must be one of {', '.join(problems)}")
@@ -59,13 +59,6 @@ def fetch(
     for problem in chosen:
         problem.prepare()
     _report(chosen, json)
-
-
-def _problems() -> dict[str, Any]:
-    """The problems whose data are files, by name."""
-    from sgdphase.problems import CifarAnimals, MnistParity
-
-    return {problem.kind: problem for problem in (MnistParity(), CifarAnimals())}
 
 
 def _report(problems: list[Any], json: bool) -> None:

@@ -33,20 +33,21 @@ def diagram(
 
     Example: sgdphase diagram runs.sqlite --train-size 2^13 --chi 1 --out diagram.png
     """
-    from rich.console import Console
+    from rich.console import Console, Group
 
     from sgdphase._sweep import Store
-    from sgdphase.diagram import TerminalMap, draw, phase_diagram, plane_from_table
+    from sgdphase.diagram import draw, phase_diagram, plane_from_table
+    from sgdphase.diagram._terminal import map_lines
 
-    named = {"train_size": train_size, "dim": dim, "chi": chi, "margin": margin}
-    plane = plane_from_table(Store(store).table(), observable, **chosen(where, named))
+    fixed = chosen(where, train_size=train_size, dim=dim, chi=chi, margin=margin)
+    plane = plane_from_table(Store(store).table(), observable, **fixed)
     phases = phase_diagram(plane, factor=factor)
     if out is not None:
         draw(phases, out)
 
     def text() -> None:
         if out is None:
-            Console(highlight=False).print(TerminalMap(phases))
+            Console(highlight=False).print(Group(*map_lines(phases)))
             return
         typer.echo(f"wrote {out}", err=True)
         for note in phases.notes:

@@ -10,9 +10,9 @@ import typer
 
 from sgdphase._sweep import DaskWorkers, Store, progress_on
 from sgdphase._sweep.progress import duration
-from sgdphase.cli._networks import DataDir, set_up
-from sgdphase.cli._options import JSON
-from sgdphase.cli._output import print_json, print_table
+from sgdphase.cli._networks import set_up
+from sgdphase.cli._options import JSON, Dask, DataDir
+from sgdphase.cli._output import answer, print_table
 from sgdphase.errors import InputError
 from sgdphase.paper.figure import FIGURES, SCALES, Figure, chosen, cost, make, read_claims
 from sgdphase.paper.gallery import interval, number, totals
@@ -33,11 +33,9 @@ def figure(
     store: Annotated[Path, typer.Option(help="Where the runs are kept.")] = Path("figures.sqlite"),
     out: Annotated[Path, typer.Option(help="Folder of the pictures and claims.")] = Path("figures"),
     workers: Annotated[
-        int | None, typer.Option(help="Processes; by default one a core.", show_default=False)
+        int | None, typer.Option(help="Processes; by default one per core.", show_default=False)
     ] = None,
-    dask: Annotated[
-        str | None, typer.Option(metavar="ADDRESS", help="Run on the Dask cluster at ADDRESS.")
-    ] = None,
+    dask: Dask = None,
     data_dir: DataDir = None,
     list_all: Annotated[
         bool, typer.Option("--list", help="Say what there is, and what it costs.")
@@ -54,7 +52,8 @@ def figure(
         raise InputError(f"--scale {scale}: must be one of {', '.join(SCALES)}")
     opened = Store(store)
     if list_all:
-        _list(opened, json)
+        rows = [_costs(each, opened) for each in FIGURES.values()]
+        answer(rows, json, lambda: _print_costs(rows))
         return
     if not names:
         raise InputError(f"no figure given; there are {', '.join(FIGURES)}, and all")
@@ -79,8 +78,7 @@ def figure(
         ledger += [claim.as_dict() | {"figure": each.name, "scale": scale} for claim in found]
         if not json:
             _print_claims([claim.as_dict() for claim in found], f"{each.name} ({scale})")
-    if json:
-        print_json(ledger)
+    answer(ledger, json)
 
 
 def claims(
@@ -92,11 +90,12 @@ def claims(
     Example: sgdphase claims figures
     """
     ledger = read_claims(folder)
-    if json:
-        print_json(ledger)
-        return
-    _print_claims(ledger, str(folder))
-    print(totals(ledger))
+
+    def text() -> None:
+        _print_claims(ledger, str(folder))
+        print(totals(ledger))
+
+    answer(ledger, json, text)
 
 
 def _print_claims(ledger: list[dict[str, Any]], title: str) -> None:
@@ -118,11 +117,7 @@ def _print_claims(ledger: list[dict[str, Any]], title: str) -> None:
     )
 
 
-def _list(store: Store, json: bool) -> None:
-    rows = [_costs(each, store) for each in FIGURES.values()]
-    if json:
-        print_json(rows)
-        return
+def _print_costs(rows: list[dict[str, Any]]) -> None:
     print("trainings in the store / in all, and the expected time of the rest on one core\n")
     indent = " " * (2 + max(len(row["name"]) for row in rows))
     for row in rows:

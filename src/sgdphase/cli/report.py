@@ -31,8 +31,7 @@ def report(
     """
     from sgdphase._report import store_page
 
-    named = {"train_size": train_size, "dim": dim, "chi": chi, "margin": margin}
-    fixed = chosen(where, named)
+    fixed = chosen(where, train_size=train_size, dim=dim, chi=chi, margin=margin)
     store_page(store, out, observable=observable, factor=factor, fixed=fixed)
     typer.echo(f"wrote {out}", err=True)
 

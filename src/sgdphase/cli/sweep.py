@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sgdphase._parameters import MODELS, NETWORKS, Model
+from sgdphase._parameters import NETWORKS, Model
 from sgdphase.cli._networks import problem_of, set_up
-from sgdphase.cli._options import JSON, Dask, DataDir, Device, WorkerCount, model_command
+from sgdphase.cli._options import JSON, Dask, DataDir, Device, WorkerCount, register_models
 from sgdphase.cli._output import answer
 
 if TYPE_CHECKING:
@@ -27,16 +27,8 @@ that was killed resumes inside them."""
 
 
 def register(app: typer.Typer) -> None:
-    """Attach a subcommand per model."""
-    group = typer.Typer(
-        help="Run a grid of trainings, each once, into a store.", no_args_is_help=True
-    )
-    for model in MODELS.values():
-        if model.what:
-            without = () if model.data else ("data_dir", "device")
-            command = model_command(_sweep, model, _help(model), grid=True, without=without)
-            group.command(model.name)(command)
-    app.add_typer(group, name="sweep")
+    line = "Run a grid of trainings, each once, into a store."
+    register_models(app, "sweep", line, _sweep, _help, grid=True)
 
 
 def _help(model: Model) -> str:

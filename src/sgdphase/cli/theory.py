@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Annotated, Any
 
 import typer
@@ -46,9 +45,7 @@ def averages_command(
     """
     from sgdphase.theory import averages
 
-    _print_record(
-        {name: float(value) for name, value in asdict(averages(lam, r, chi)).items()}, json
-    )
+    _print_record(averages(lam, r, chi), json)
 
 
 def constants_command(chi: Chi = 1.0, json: Annotated[bool, JSON] = False) -> None:
@@ -58,7 +55,7 @@ def constants_command(chi: Chi = 1.0, json: Annotated[bool, JSON] = False) -> No
     """
     from sgdphase.theory import constants
 
-    _print_record(asdict(constants(chi)), json)
+    _print_record(constants(chi), json)
 
 
 def online_command(
@@ -110,9 +107,8 @@ def scales_command(
     from sgdphase.theory import scales
 
     record = scales(train_size=train_size, dim=dim, chi=chi, margin=margin, lr=lr, batch=batch)
-    _print_record(asdict(record), json)
+    _print_record(record, json)
 
 
-def _print_record(record: dict[str, Any], json: bool) -> None:
-    rows = [[name, value] for name, value in plain(record).items()]
-    answer(record, json, lambda: print_table(["name", "value"], rows))
+def _print_record(record: Any, json: bool) -> None:
+    answer(record, json, lambda: print_table(["name", "value"], plain(record).items()))

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sgdphase._parameters import MODELS, NETWORKS, Model
+from sgdphase._parameters import NETWORKS, Model
 from sgdphase.cli._networks import one_thread, problem_of, set_up
-from sgdphase.cli._options import JSON, DataDir, Device, model_command
+from sgdphase.cli._options import JSON, DataDir, Device, register_models
 from sgdphase.errors import InputError, require
 
 if TYPE_CHECKING:
@@ -19,19 +19,8 @@ if TYPE_CHECKING:
 
 
 def register(app: typer.Typer) -> None:
-    """Attach a subcommand per model."""
-    group = typer.Typer(
-        help="Train a model, once for each seed, and report how it ended.",
-        no_args_is_help=True,
-        rich_markup_mode=None,
-    )
-    for model in MODELS.values():
-        if model.what:
-            # The theory is of the teacher task, and data of the others.
-            without = ("plot",) if model.data else ("data_dir", "device")
-            command = model_command(_train, model, _help(model), grid=False, without=without)
-            group.command(model.name)(command)
-    app.add_typer(group, name="train")
+    line = "Train a model, once for each seed, and report how it ended."
+    register_models(app, "train", line, _train, _help, grid=False)
 
 
 def _help(model: Model) -> str:

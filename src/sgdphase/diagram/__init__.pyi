@@ -17,10 +17,11 @@ from ._phase import phase_diagram as phase_diagram
 from ._regimes import REGIMES as REGIMES
 from ._regimes import TARGETS as TARGETS
 from ._regimes import Regime as Regime
-from ._regimes import RegimeMap as RegimeMap
-from ._regimes import classify as classify
-from ._regimes import local_slopes as local_slopes
-from ._terminal import TerminalMap as TerminalMap
 from ._training_runs import Setting as Setting
 from ._training_runs import TrainingRun as TrainingRun
-from ._trajectory import draw_trajectory as draw_trajectory
+
+__all__ = [
+    "Best", "Cell", "Equivalent", "Equivalents", "LinePoint", "PhaseDiagram", "Plane", "Setting",
+    "TrainingRun", "draw", "draw_figure", "equivalents", "phase_diagram", "plane_from_dataset",
+    "plane_from_table",
+]  # fmt: skip

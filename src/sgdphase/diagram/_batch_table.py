@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 from sgdphase.diagram._comparison import Comparison
-from sgdphase.diagram._equivalents import Equivalent, Equivalents, LargestBatch, Rule
+from sgdphase.diagram._equivalents import UNKNOWN, Equivalent, Equivalents, LargestBatch, Rule
 from sgdphase.diagram._training_runs import Setting, TrainingRun
 from sgdphase.stats import LEVEL, Estimate, curve_end
 
@@ -138,8 +138,9 @@ def mean(compared: Comparison, setting: Setting) -> float:
     return math.inf if difference is None else compared.worse * difference.value
 
 
-def _least(compared: Comparison, row: Sequence[Setting]) -> float:
-    return min(mean(compared, setting) for setting in row)
+def _is_best(compared: Comparison, setting: Setting) -> bool:
+    others = compared.row(setting.batch)
+    return mean(compared, setting) <= min(mean(compared, other) for other in others)
 
 
 def _bracket(compared: Comparison, best: Setting) -> Estimate:
@@ -164,11 +165,9 @@ def _row(
     if exists is None and verdict != "cannot tell":
         exists = verdict != "worse"
         # A better learning rate may lie outside of what was tried, or have too few seeds yet.
-        rates = compared.row(setting.batch)
-        if not exists and not (bracketed and mean(compared, setting) <= _least(compared, rates)):
+        if not exists and not (bracketed and _is_best(compared, setting)):
             exists = None
     metrics = {name: compared.estimate(setting, name) for name in compared.names}
-    unknown = Estimate(math.nan, math.nan, math.nan)
     return Equivalent(
         batch=setting.batch,
         lr=lr,
@@ -181,7 +180,7 @@ def _row(
             for name, value in metrics.items()
             if value is not None and name != "initial_loss"
         },
-        difference=compared.difference(setting, compared.metric) or unknown,
+        difference=compared.difference(setting, compared.metric) or UNKNOWN,
         differs=compared.differs(setting),
         by=by,
         bracketed=bracketed,

@@ -16,8 +16,6 @@ from sgdphase.diagram._cells import Plane
 from sgdphase.diagram._regimes import TARGETS, Regime
 from sgdphase.stats import Estimate, interval, linear_fit, seed_means, seed_replicates
 
-__all__ = ["Branch", "Line", "critical_batch", "crossing", "gd_line", "inner_cells", "line_branch"]
-
 FINE = 16  # points per grid step at which an interpolated curve is evaluated
 
 

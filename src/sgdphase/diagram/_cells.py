@@ -19,9 +19,6 @@ from sgdphase._parameters import PARAMETERS
 from sgdphase._typing import FloatArray
 from sgdphase.errors import InputError
 
-__all__ = ["EXPERIMENT", "FloatArray", "Plane", "choose", "plane_from_dataset", "plane_from_table"]
-
-
 # Parameters that make another experiment: runs that differ in one of them never share a plane.
 # `digest` is that of a user's data.
 EXPERIMENT = ("digest", *(parameter.name for parameter in PARAMETERS if parameter.experiment))

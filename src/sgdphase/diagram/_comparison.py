@@ -14,7 +14,7 @@ all settings together: two or three numbers do not determine a deviation.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -25,8 +25,6 @@ import numpy as np
 from sgdphase._typing import FloatArray
 from sgdphase.diagram._training_runs import Setting, TrainingRun, went_up
 from sgdphase.stats import LEVEL, Estimate, crossing, pooled, quantile
-
-__all__ = ["PROGRESS", "Comparison", "Match", "Verdict"]
 
 PROGRESS = ("train_loss", "alignment", "weight_change")
 # A training loss below this part of that at the start is next to zero: it is the noise of the last
@@ -155,21 +153,11 @@ class Comparison:
 
     def estimate(self, setting: Setting, name: str) -> Estimate | None:
         """The mean of a metric, with an interval; None without values."""
-        y = np.array(list(self.values(setting, name).values()))
-        if not y.size:
-            return None
-        others = (np.array(list(self.values(s, name).values())) for s in self._alike(name))
-        half = self._half_width(y, others)
-        return Estimate(float(y.mean()), float(y.mean()) - half, float(y.mean()) + half)
+        return self._mean(setting, name, lambda s: np.array(list(self.values(s, name).values())))
 
     def difference(self, setting: Setting, name: str) -> Estimate | None:
         """The mean of a metric minus the user's, within seeds."""
-        d = self._differences(setting, name, log=False)
-        if not d.size:
-            return None
-        others = (self._differences(s, name, log=False) for s in self._alike(name))
-        half = self._half_width(d, others)
-        return Estimate(float(d.mean()), float(d.mean()) - half, float(d.mean()) + half)
+        return self._mean(setting, name, lambda s: self._differences(s, name, log=False))
 
     def tolerance(self, name: str) -> float:
         """The difference in a metric that counts as the same: 5 %, or the deviation of the seeds.
@@ -220,13 +208,20 @@ class Comparison:
                 alike.append(setting)
         return [s for s in alike if s.epochs == self.yours.epochs]
 
-    def _half_width(self, y: FloatArray, others: Iterable[FloatArray]) -> float:
-        """Half width of the interval of a mean; NaN if the deviation is unknown."""
-        groups = [y] if y.size >= _OWN_DEVIATION else [y, *others]
-        deviation, freedom = pooled(groups)
-        if freedom == 0:
-            return math.nan
-        return quantile(freedom, (1 + self.level) / 2) * deviation / math.sqrt(y.size)
+    def _mean(
+        self, setting: Setting, name: str, numbers: Callable[[Setting], FloatArray]
+    ) -> Estimate | None:
+        """The mean of the numbers of a setting; no interval if the deviation is unknown."""
+        y = numbers(setting)
+        if not y.size:
+            return None
+        alike = [] if y.size >= _OWN_DEVIATION else self._alike(name)
+        deviation, freedom = pooled([y, *map(numbers, alike)])
+        half = math.nan
+        if freedom:
+            half = quantile(freedom, (1 + self.level) / 2) * deviation / math.sqrt(y.size)
+        mean = float(y.mean())
+        return Estimate(mean, mean - half, mean + half)
 
     def _differences(self, setting: Setting, name: str, *, log: bool) -> FloatArray:
         here, ours = self.values(setting, name), self.values(self.yours, name)
@@ -251,9 +246,8 @@ class Comparison:
         if not lower:
             return None
         log = self._is_positive(name)
-        per_seed = -self._differences(lower[-1], name, log=log)
-        per_seed = per_seed / math.log(self.yours.lr / lower[-1].lr)
         span = math.log(self.yours.lr / lower[-1].lr)
+        per_seed = -self._differences(lower[-1], name, log=log) / span
         beside = (self._differences(s, name, log=log) / span for s in self.row(self.yours.batch))
         deviation, freedom = pooled(d for d in beside if d.any())
         if freedom == 0:

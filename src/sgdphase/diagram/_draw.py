@@ -16,8 +16,6 @@ from sgdphase.errors import InputError
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["draw", "draw_figure", "draw_lines", "draw_names", "draw_plane"]
-
 _NAMES = {
     "noise-dominated": "noise-\ndominated",
     "first-step-dominated": "first-step-\ndominated",
@@ -97,23 +95,8 @@ def draw_figure(diagram: PhaseDiagram) -> Figure:
 def draw_plane(axes: Any, diagram: PhaseDiagram, field: str) -> None:
     """Draw a field of the cells as colours; black dots where runs diverged, grey without runs.
 
-    Parameters
-    ----------
-    axes : matplotlib.axes.Axes
-    diagram : PhaseDiagram
-    field : str
-        A number of the cells, such as "value" or "test_error".
-
-    Examples
-    --------
-    >>> from sgdphase.diagram import phase_diagram, plane_from_table
-    >>> runs = dict(lr=[1.0, 2.0], batch=[1, 1], seed=[0, 0], status=["fitted"] * 2,
-    ...             alignment=[1.0, 2.0])
-    >>> diagram = phase_diagram(plane_from_table(runs))
-    >>> axes = draw_figure(diagram).axes[0]
-    >>> draw_plane(axes, diagram, "value")
-    >>> axes.get_xlabel()
-    'batch size $B$'
+    Of `field`, such as "value" or "test_error". Axes are logarithms base 2, which the lines and
+    names below rely on.
     """
     from matplotlib.colors import LogNorm, Normalize
     from matplotlib.ticker import FuncFormatter, MaxNLocator
@@ -145,26 +128,7 @@ def draw_plane(axes: Any, diagram: PhaseDiagram, field: str) -> None:
 
 
 def draw_lines(axes: Any, diagram: PhaseDiagram) -> None:
-    """Draw the GD line with its interval, `B*` and the first-step line, as far as there are any.
-
-    Parameters
-    ----------
-    axes : matplotlib.axes.Axes
-        As left by `draw_plane`: logarithms base 2.
-    diagram : PhaseDiagram
-
-    Examples
-    --------
-    >>> from sgdphase.diagram import phase_diagram, plane_from_table
-    >>> runs = dict(lr=[1.0, 2.0], batch=[1, 1], seed=[0, 0], status=["fitted"] * 2,
-    ...             alignment=[1.0, 2.0])
-    >>> diagram = phase_diagram(plane_from_table(runs))
-    >>> axes = draw_figure(diagram).axes[0]
-    >>> before = len(axes.lines)
-    >>> draw_lines(axes, diagram)
-    >>> len(axes.lines) - before  # two runs have no boundary
-    0
-    """
+    """Draw the GD line with its interval, `B*` and the first-step line, as far as there are any."""
     (left, right), (bottom, top) = axes.get_xlim(), axes.get_ylim()
     dashed: Any = {
         "color": "black",
@@ -182,9 +146,10 @@ def draw_lines(axes: Any, diagram: PhaseDiagram) -> None:
         axes.plot(x, y, **dashed)
         at = x.size // 4
         _write(axes, x[at], y[at] - 0.035 * (top - bottom), r"$\eta_c(B)$", ha="left", va="top")
+    first_step_from = left
     if diagram.critical_batch is not None:
         b = diagram.critical_batch
-        x_star = float(np.log2(b.value))
+        first_step_from = x_star = float(np.log2(b.value))
         foot = _line_at(diagram, x_star, bottom)
         if np.isfinite(b.low):
             axes.fill_betweenx(
@@ -196,33 +161,13 @@ def draw_lines(axes: Any, diagram: PhaseDiagram) -> None:
         )
     if diagram.first_step_lr is not None:
         height = float(np.log2(diagram.first_step_lr.value))
-        start = (
-            left if diagram.critical_batch is None else float(np.log2(diagram.critical_batch.value))
-        )
-        axes.plot([start, right], [height] * 2, **{**dashed, "ls": (0, (1, 1.6)), "lw": 1.3})
+        dotted = {**dashed, "ls": (0, (1, 1.6)), "lw": 1.3}
+        axes.plot([first_step_from, right], [height] * 2, **dotted)
     axes.set(xlim=(left, right), ylim=(bottom, top))
 
 
 def draw_names(axes: Any, diagram: PhaseDiagram) -> None:
-    """Write each regime's name in the middle of its region.
-
-    Parameters
-    ----------
-    axes : matplotlib.axes.Axes
-        As left by `draw_plane`: logarithms base 2.
-    diagram : PhaseDiagram
-
-    Examples
-    --------
-    >>> from sgdphase.diagram import phase_diagram, plane_from_table
-    >>> runs = dict(lr=[1.0, 2.0], batch=[1, 1], seed=[0, 0], status=["fitted"] * 2,
-    ...             alignment=[1.0, 2.0])
-    >>> diagram = phase_diagram(plane_from_table(runs))
-    >>> axes = draw_figure(diagram).axes[0]
-    >>> draw_names(axes, diagram)
-    >>> len(axes.texts)  # two runs have no regime
-    0
-    """
+    """Write each regime's name in the middle of its region."""
     regime = diagram.grid("regime")
     x, y = np.meshgrid(np.log2(diagram.batch), np.log2(diagram.lr))
     (left, right), (bottom, top) = axes.get_xlim(), axes.get_ylim()

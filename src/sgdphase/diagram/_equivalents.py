@@ -11,9 +11,7 @@ from sgdphase._display import Columns, Shown
 from sgdphase.diagram._comparison import Verdict
 from sgdphase.stats import Estimate, shown
 
-__all__ = ["Equivalent", "Equivalents", "LargestBatch", "Rule"]
-
-_NOTHING = Estimate(math.nan, math.nan, math.nan)
+UNKNOWN = Estimate(math.nan, math.nan, math.nan)
 
 
 @dataclass(frozen=True)
@@ -155,7 +153,7 @@ class Equivalents(Shown):
             for name in ("batch", "exists", "verdict", "steps", "seeds", "by")
         }
         estimates = {"lr": [row.lr for row in rows]} | {
-            name: [row.metrics.get(name, _NOTHING) for row in rows] for name in self.yours.metrics
+            name: [row.metrics.get(name, UNKNOWN) for row in rows] for name in self.yours.metrics
         }
         for name, column in estimates.items():
             table[name] = [estimate.value for estimate in column]

@@ -25,8 +25,6 @@ from sgdphase.diagram._comparison import PROGRESS, Comparison
 from sgdphase.diagram._training_runs import Setting
 from sgdphase.stats import LEVEL, REPLICATES, Estimate, interval, seed_means, seed_replicates
 
-__all__ = ["RATIOS", "Slopes", "TrainingRegime", "neighbour_slopes", "slopes_of", "training_regime"]
-
 RATIOS: dict[str, tuple[float, float]] = {
     "noise-dominated": (1.0, 0.0),
     "first-step-dominated": (0.0, 0.0),
@@ -118,11 +116,8 @@ def slopes_of(
 
 def training_regime(per_observable: Mapping[str, Mapping[str, FloatArray]]) -> TrainingRegime:
     """The regime by the observable whose slope in lr is the clearest."""
-    known = {}
-    for name, per_seed in per_observable.items():
-        slopes = slopes_of(name, per_seed)
-        if slopes is not None:
-            known[name] = slopes
+    every = {name: slopes_of(name, per_seed) for name, per_seed in per_observable.items()}
+    known = {name: slopes for name, slopes in every.items() if slopes is not None}
     if not known:
         why = "it takes two seeds around your training, and an observable above zero"
         return TrainingRegime(None, None, None, why=why)

@@ -9,8 +9,6 @@ from sgdphase.diagram._boundaries import Branch, Line
 from sgdphase.diagram._cells import Plane
 from sgdphase.stats import Estimate, power_of_two
 
-__all__ = ["boundary_notes", "run_notes"]
-
 # Student's 90 % interval is 6.3 standard errors wide on each side for 2 seeds, 2.9 for 3.
 ENOUGH_SEEDS = 3
 

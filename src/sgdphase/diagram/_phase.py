@@ -21,8 +21,7 @@ from sgdphase.diagram._notes import boundary_notes, run_notes
 from sgdphase.diagram._regimes import CONFIDENCE, Regime, classify
 from sgdphase.errors import InputError
 from sgdphase.stats import LEVEL, REPLICATES, Estimate, interval, seed_replicates
-
-__all__ = ["Best", "Cell", "LinePoint", "PhaseDiagram", "phase_diagram"]
+from sgdphase.stats._bootstrap import finite_mean
 
 
 @dataclass(frozen=True)
@@ -32,7 +31,8 @@ class Cell:
     Attributes
     ----------
     lr, batch : float
-    regime : str; one of `REGIMES`
+    regime : str
+        "noise-dominated", "first-step-dominated", "GD", "unclear", "diverged" or "missing".
     confidence : float
         Share of bootstrap replicates of the same regime, from 0 to 1.
     value, sem, test_error : float
@@ -75,7 +75,7 @@ class LinePoint:
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
-        return {name: _plain(getattr(self, name)) for name in ("batch", "lr", "low", "high")}
+        return {name: _plain(value) for name, value in vars(self).items()}
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ class Best:
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
-        return {name: _plain(value) for name, value in self.__dict__.items()}
+        return {name: _plain(value) for name, value in vars(self).items()}
 
 
 @dataclass(frozen=True, repr=False)
@@ -204,8 +204,10 @@ def phase_diagram(
     plane : Plane
     factor : float, default 2; above 1
     level : float, default 0.9; coverage of the intervals
-    confidence, replicates, seed
-        As in `classify`.
+    confidence : float, default 0.8
+        A cell is `unclear` if fewer of its replicates, from 0 to 1, have the same regime.
+    replicates, seed : int, default 1000 and 0
+        Number and random seed of the bootstrap replicates.
 
     Examples
     --------
@@ -229,13 +231,13 @@ def phase_diagram(
     log_value = plane.log_value
     n = np.isfinite(log_value).sum(axis=-1)
     value, sem = _value(log_value, n)
-    error = np.full(n.shape, np.nan) if plane.test_error is None else _mean(plane.test_error)
+    errors = np.full(log_value.shape, np.nan) if plane.test_error is None else plane.test_error
     columns = (
         regimes.regime,
         regimes.confidence,
         value,
         sem,
-        error,
+        finite_mean(errors, axis=-1),
         regimes.slope_lr,
         regimes.slope_batch,
     )
@@ -300,7 +302,7 @@ def _best(
         return None
     full = np.argwhere(seeds == seeds.max())
     errors = plane.test_error[full[:, 0], full[:, 1]]
-    mean = _mean(errors)
+    mean = finite_mean(errors, axis=-1)
     copies = seed_replicates(errors, rng, replicates)
     lowest = int(mean.argmin())
     i, j = full[lowest]
@@ -322,16 +324,10 @@ def _best(
 
 def _value(log_value: FloatArray, n: NDArray[np.int64]) -> tuple[FloatArray, FloatArray]:
     """Geometric mean over seeds and its standard error."""
-    mean = _mean(log_value)
-    squares = _mean((log_value - mean[..., None]) ** 2)
+    mean = finite_mean(log_value, axis=-1)
+    squares = finite_mean((log_value - mean[..., None]) ** 2, axis=-1)
     spread = np.sqrt(np.divide(squares, n - 1, out=np.full(mean.shape, np.nan), where=n > 1))
     return 2.0**mean, 2.0**mean * np.log(2) * spread
-
-
-def _mean(values: FloatArray) -> FloatArray:
-    n = np.isfinite(values).sum(axis=-1)
-    total = np.nan_to_num(values).sum(axis=-1)
-    return np.asarray(np.divide(total, n, out=np.full(n.shape, np.nan), where=n > 0))
 
 
 def _plain(value: Any) -> Any:

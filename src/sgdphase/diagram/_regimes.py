@@ -22,16 +22,6 @@ from sgdphase._typing import FloatArray
 from sgdphase.diagram._cells import Plane
 from sgdphase.stats import REPLICATES, seed_means, seed_replicates
 
-__all__ = [
-    "REGIMES",
-    "TARGETS",
-    "Regime",
-    "RegimeMap",
-    "classify",
-    "local_slopes",
-    "nearest_target",
-]
-
 Regime = Literal["noise-dominated", "first-step-dominated", "GD", "unclear", "diverged", "missing"]
 TARGETS: dict[Regime, tuple[float, float]] = {
     "noise-dominated": (1.0, -1.0),
@@ -49,15 +39,9 @@ CONFIDENCE = 0.8
 
 @dataclass(frozen=True)
 class RegimeMap:
-    """Regimes of all cells, returned by `classify`; arrays are `[lr, batch]`.
+    """Regimes of all cells, the share of replicates that agree, and the slopes of `log m`.
 
-    Attributes
-    ----------
-    regime : ndarray of str; names in `REGIMES`
-    confidence : ndarray
-        Share of replicates that agree, from 0 to 1.
-    slope_lr, slope_batch : ndarray
-        Slopes of `log m` in log lr and log batch.
+    Arrays are `[lr, batch]`.
     """
 
     regime: NDArray[np.str_]
@@ -70,18 +54,9 @@ def local_slopes(plane: Plane) -> tuple[FloatArray, FloatArray]:
     """Slopes of `log m` in log lr and log batch around each cell, and their standard errors.
 
     The errors come from the scatter of the neighbours about the fitted plane, curvature included.
-    NaN where the neighbours of a cell do not span both directions.
+    NaN where the neighbours of a cell do not span both directions. Both arrays are
+    `[lr, batch, seed, 2]`.
 
-    Parameters
-    ----------
-    plane : Plane
-
-    Returns
-    -------
-    slopes, errors : ndarray [lr, batch, seed, 2]
-
-    Examples
-    --------
     >>> lr, batch = np.array([1.0, 2, 4]), np.array([1.0, 2, 4])
     >>> m = (lr[:, None] / batch)[..., None]
     >>> plane = Plane("alignment", lr, batch, np.array([0]), m, np.full(m.shape, "fitted"))
@@ -123,16 +98,6 @@ def classify(
     is `diverged` if most of its runs are, `missing` if none was fitted. With a single seed the
     scatter of the neighbours about the local plane replaces that of the seeds.
 
-    Parameters
-    ----------
-    plane : Plane
-    replicates, seed : int, default 1000 and 0
-        Number and random seed of the bootstrap replicates.
-    confidence : float, default 0.8
-        Below it a cell is `unclear`, from 0 to 1.
-
-    Examples
-    --------
     >>> lr, batch = 2.0 ** np.arange(4), 2.0 ** np.arange(4)
     >>> m = (lr[:, None] / batch)[..., None]
     >>> plane = Plane("alignment", lr, batch, np.array([0]), m, np.full(m.shape, "fitted"))

@@ -10,8 +10,6 @@ import numpy as np
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["BLUE", "GREEN", "GREY", "ORANGE", "PURPLE", "new_figure", "save"]
-
 # Okabe and Ito's colours, distinct for colour-blind readers.
 BLUE, ORANGE, GREEN, PURPLE, GREY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#999999"
 

@@ -6,14 +6,11 @@ from collections.abc import Iterator
 from textwrap import wrap
 
 import numpy as np
-from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
 from sgdphase.diagram._phase import PhaseDiagram
 from sgdphase.diagram._regimes import REGIMES
 from sgdphase.stats import Estimate
-
-__all__ = ["TerminalMap"]
 
 # Okabe and Ito's colours, distinct for colour-blind readers, with text that is readable on them.
 _LOOK = {
@@ -26,39 +23,8 @@ _LOOK = {
 }
 
 
-class TerminalMap:
-    """A phase diagram for `rich.print`: the map, a legend, the numbers, and the notes.
-
-    Parameters
-    ----------
-    diagram : PhaseDiagram
-
-    Examples
-    --------
-    >>> from sgdphase.diagram import phase_diagram, plane_from_table
-    >>> runs = dict(lr=[1.0, 2.0], batch=[1, 1], seed=[0, 0], status=["fitted"] * 2,
-    ...             alignment=[1.0, 2.0])
-    >>> diagram = phase_diagram(plane_from_table(runs))
-    >>> import rich
-    >>> rich.print(TerminalMap(diagram))  # doctest: +ELLIPSIS
-    alignment, 1 seed
-    ...
-    """
-
-    def __init__(self, diagram: PhaseDiagram) -> None:
-        self.diagram = diagram
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        yield from _lines(self.diagram)
-
-
-def plain_lines(diagram: PhaseDiagram) -> list[str]:
-    """The same as text without colours, in lines that fit a notebook."""
-    lines = (line.plain.rstrip() for line in _lines(diagram))
-    return [part for line in lines for part in (wrap(line, 100) if len(line) > 100 else [line])]
-
-
-def _lines(d: PhaseDiagram) -> Iterator[Text]:
+def map_lines(d: PhaseDiagram) -> Iterator[Text]:
+    """A phase diagram for `rich`: the map, a legend, the numbers, and the notes."""
     fixed = ", ".join(
         f"{k} {v:g}" if isinstance(v, float) else f"{k} {v}" for k, v in d.fixed.items()
     )
@@ -72,6 +38,12 @@ def _lines(d: PhaseDiagram) -> Iterator[Text]:
         yield Text("")
     for note in d.notes:
         yield Text(f"note: {note}")
+
+
+def plain_lines(diagram: PhaseDiagram) -> list[str]:
+    """The same as text without colours, in lines that fit a notebook."""
+    lines = (line.plain.rstrip() for line in map_lines(diagram))
+    return [part for line in lines for part in (wrap(line, 100) if len(line) > 100 else [line])]
 
 
 def _map(d: PhaseDiagram) -> list[Text]:

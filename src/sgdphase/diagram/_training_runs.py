@@ -6,8 +6,6 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-__all__ = ["Setting", "TrainingRun", "went_up"]
-
 
 @dataclass(frozen=True, order=True)
 class Setting:

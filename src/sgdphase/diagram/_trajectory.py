@@ -15,23 +15,7 @@ from sgdphase.diagram._style import BLUE, GREY, ORANGE, new_figure, save
 def draw_trajectory(training: Training, outcomes: Sequence[Outcome], path: Path) -> None:
     """Write a picture of `w1`, `|w_perp|` (left) and the unfitted fractions (right), theory dashed.
 
-    Parameters
-    ----------
-    training : Training; of the perceptron
-    outcomes : sequence of Outcome
-        Of its seeds, with trajectories.
-    path : Path; its ending names the format
-
-    Examples
-    --------
-    >>> import io
-    >>> from sgdphase.perceptron import train
-    >>> from sgdphase.problems import TeacherTask
-    >>> training = Training(TeacherTask(dim=16), train_size=64, lr=1.0, batch=4)
-    >>> out = io.BytesIO()
-    >>> draw_trajectory(training, [train(training, trajectory=True)], out)
-    >>> out.getvalue()[1:4]
-    b'PNG'
+    `outcomes` are those of the seeds of a training of the perceptron, with trajectories.
     """
     figure, (left, right) = new_figure(columns=2)
     for number, outcome in enumerate(outcomes):

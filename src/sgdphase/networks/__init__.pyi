@@ -6,3 +6,5 @@ from ._mobilenet import MobileNet as MobileNet
 from ._train import Points as Points
 from ._train import fit as fit
 from ._train import train as train
+
+__all__ = ["FullyConnected", "MobileNet", "Points", "fit", "use_device"]

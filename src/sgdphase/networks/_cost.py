@@ -23,13 +23,6 @@ _GD_MARGIN, _GD_LIMIT = 2e6, 4e3
 def expected_seconds(training: Training) -> float:
     """Expected seconds of a network's training on one core.
 
-    Parameters
-    ----------
-    training : Training
-        With `model` "fc" or "mobilenet".
-
-    Examples
-    --------
     >>> slow, fast = (
     ...     expected_seconds(Training(TeacherTask(), train_size=256, lr=1.0, batch=8, model="fc",
     ...                               width=width)) for width in (1024, 16))

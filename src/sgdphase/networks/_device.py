@@ -8,8 +8,6 @@ import torch
 
 from sgdphase.errors import InputError
 
-__all__ = ["device_of", "use_device", "use_one_thread"]
-
 VARIABLE = "SGDPHASE_DEVICE"
 
 

@@ -44,10 +44,9 @@ class Fitting:
 
     def margins(self, points: Tensor | None = None) -> Tensor:
         """`z` of the points with these indices, by default of all, without a gradient."""
-        if points is None:
-            return margins(outputs(self.module, self.x) - self.at_start, self.y, self.softness)
-        outputs_now = outputs(self.module, self.x[points])
-        return margins(outputs_now - self.at_start[points], self.y[points], self.softness)
+        chosen = slice(None) if points is None else points
+        outputs_now = outputs(self.module, self.x[chosen])
+        return margins(outputs_now - self.at_start[chosen], self.y[chosen], self.softness)
 
     def margins_with_gradient(self, points: Tensor) -> Tensor:
         """`z` of the points with these indices, to be differentiated."""

@@ -10,10 +10,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from sgdphase.networks._alignment import alignment, scores
-from sgdphase.networks._errors import error, unfitted
 from sgdphase.networks._fitting import Fitting, outputs
-from sgdphase.networks._weight_change import weight_change
+from sgdphase.networks._observables import alignment, error, scores, unfitted, weight_change
 
 COLUMNS = ("step", "alignment", "test_error", "weight_change")
 # Cost a pass over the training set: only for a trajectory.

@@ -12,9 +12,10 @@ import torch
 from torch import Tensor
 
 from sgdphase.errors import InputError
+from sgdphase.networks._fitting import trained
 
 
-def _gradients(module: torch.nn.Module, weights: list[Tensor], x: Tensor) -> Tensor:
+def _gradients(module: torch.nn.Module, weights: tuple[Tensor, ...], x: Tensor) -> Tensor:
     """The Jacobian [n, number of weights].
 
     One backward pass per point: at these sizes that is as fast as a vectorised one, and it works
@@ -40,7 +41,7 @@ def ntk(module: torch.nn.Module, x: Tensor, *, memory: int = 2**28) -> Tensor:
     tensor([[1., 1.],
             [1., 5.]])
     """
-    weights: list[Tensor] = [weight for weight in module.parameters() if weight.requires_grad]
+    weights = trained(module)
     if not weights:
         raise InputError("a module without weights to train: the kernel needs at least one")
     size = sum(weight.numel() * weight.element_size() for weight in weights)

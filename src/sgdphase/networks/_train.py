@@ -21,14 +21,13 @@ from sgdphase.networks import _checkpoint as checkpoints
 from sgdphase.networks._amplification import amplification
 from sgdphase.networks._descent import State, descend
 from sgdphase.networks._device import device_of
-from sgdphase.networks._early_stopping import early_stopped
-from sgdphase.networks._errors import error, unfitted
 from sgdphase.networks._fc import FullyConnected
 from sgdphase.networks._fitting import Fitting
-from sgdphase.networks._log import Log, copies
+from sgdphase.networks._log import COLUMNS, Log, copies
 from sgdphase.networks._losses import LOSSES
 from sgdphase.networks._mobilenet import MobileNet
 from sgdphase.networks._ntk import ntk, ntk_change
+from sgdphase.networks._observables import early_stopped, error, unfitted
 from sgdphase.problems import Dataset, Problem, TeacherTask
 
 # The paper's number of training points for the kernel.
@@ -66,17 +65,6 @@ def train(
 ) -> Outcome:
     """Train the network of a record on its problem, until every point is fitted.
 
-    Parameters
-    ----------
-    training : Training
-        With `model` "fc" or "mobilenet".
-    trajectory : bool, default False
-        Whether the outcome holds the observables in time.
-    checkpoint : Path, default None
-        File to save the state in now and then; an existing one is resumed.
-
-    Examples
-    --------
     >>> task = TeacherTask(dim=8)
     >>> outcome = train(Training(task, train_size=16, lr=1.0, batch=4, model="fc", depth=1,
     ...                          width=8, test_size=64))
@@ -134,8 +122,10 @@ def fit(
     train_points, test_points : Points; on the device of the module
     training : Training
         Learning rate, batch and so on; its `train_size` is that of `train_points`.
-    trajectory, checkpoint
-        As in `train`.
+    trajectory : bool, default False
+        Whether the outcome holds the observables in time.
+    checkpoint : Path, default None
+        File to save the state in now and then; an existing one is resumed.
 
     Examples
     --------
@@ -200,13 +190,8 @@ def observed(
 def _at_end(log: Log, fitting: Fitting) -> dict[str, float]:
     last = dict(zip(log.names, log.rows[-1], strict=True)) if log.rows else {}
     z = fitting.margins()
-    return {
-        "alignment": last.get("alignment", math.nan),
-        "test_error": last.get("test_error", math.nan),
-        "weight_change": last.get("weight_change", math.nan),
-        "unfitted": unfitted(z, log.short),
-        "train_error": error(z),
-    }
+    logged = {name: last.get(name, math.nan) for name in COLUMNS[1:]}
+    return logged | {"unfitted": unfitted(z, log.short), "train_error": error(z)}
 
 
 def _on_the_way(log: Log) -> dict[str, float]:

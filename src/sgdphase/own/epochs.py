@@ -25,14 +25,12 @@ from torch.nn import Module, functional
 
 from sgdphase._records import Outcome, Training
 from sgdphase._streams import NETWORK_BATCHES, NOISE, training_stream
-from sgdphase.networks._alignment import alignment, scores
 from sgdphase.networks._checkpoint import EVERY_SECONDS
 from sgdphase.networks._coupled import batch_norms
-from sgdphase.networks._errors import error
 from sgdphase.networks._fitting import outputs, trained
 from sgdphase.networks._log import copies
 from sgdphase.networks._losses import margins
-from sgdphase.networks._weight_change import weight_change
+from sgdphase.networks._observables import alignment, error, scores, weight_change
 from sgdphase.own.module import TRIED, Loaded, Traits, loaded, traits, user_problem
 
 

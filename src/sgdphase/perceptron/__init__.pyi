@@ -4,3 +4,5 @@ from ._simulate import Weights as Weights
 from ._simulate import simulate_sde as simulate_sde
 from ._simulate import simulate_sgd as simulate_sgd
 from ._train import train as train
+
+__all__ = ["Points", "Weights", "simulate_sde", "simulate_sgd"]

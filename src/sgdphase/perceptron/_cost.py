@@ -21,12 +21,6 @@ def expected_seconds(training: Training) -> float:
     The end of a training follows the crossover time at its temperature, or at `T_c` if it is
     colder; beyond the critical batch the first steps fit nearly all points.
 
-    Parameters
-    ----------
-    training : Training; with `model="perceptron"`
-
-    Examples
-    --------
     >>> from sgdphase.problems import TeacherTask
     >>> 0 < expected_seconds(Training(TeacherTask(dim=16), train_size=64, lr=1.0, batch=4)) < 1
     True

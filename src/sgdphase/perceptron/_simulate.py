@@ -11,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from sgdphase._parameters import FRACTION, NOT_NEGATIVE, POSITIVE
 from sgdphase._streams import PERCEPTRON_BATCHES
 from sgdphase._typing import FloatArray
 from sgdphase.errors import require
@@ -119,9 +120,9 @@ def simulate_sgd(
     """
     size, dim = points.z.shape
     require("batch", batch, lambda b: 1 <= b <= size, f"an integer from 1 to the train size {size}")
-    for name, value in (("margin", margin), ("lr", lr)):
-        require(name, value, lambda x: 0 < x < math.inf, "a finite number above 0")
-    require("momentum", momentum, lambda m: 0 <= m < 1, "a number from 0 to below 1")
+    require("margin", margin, *POSITIVE)
+    require("lr", lr, *POSITIVE)
+    require("momentum", momentum, *FRACTION)
     require("weight decay", weight_decay, lambda x: 0 <= x < math.inf, "a number of at least 0")
     require("seed", seed, lambda s: s >= 0, "an integer of at least 0")
     root = math.sqrt(dim)
@@ -163,11 +164,9 @@ def simulate_sde(
     >>> simulate_sde(points, margin=0.1, temperature=0.1, dt=0.1).status
     'fitted'
     """
-    positive = "a finite number above 0"
-    require("dt", dt, lambda x: 0 < x < math.inf, positive)
-    require("margin", margin, lambda x: 0 < x < math.inf, positive)
-    nonnegative = "a finite number of at least 0"
-    require("temperature", temperature, lambda x: 0 <= x < math.inf, nonnegative)
+    require("dt", dt, *POSITIVE)
+    require("margin", margin, *POSITIVE)
+    require("temperature", temperature, *NOT_NEGATIVE)
     require("max time", max_time, lambda x: x > 0, "a number above 0")
     require("seed", seed, lambda s: s >= 0, "an integer of at least 0")
     dim = points.z.shape[1]

@@ -14,14 +14,6 @@ from sgdphase.problems import TeacherTask
 def train(training: Training, *, trajectory: bool = False) -> Outcome:
     """Run a training of the perceptron `f(x) = w . x / sqrt(d)` and observe it.
 
-    Parameters
-    ----------
-    training : Training; with `model="perceptron"`
-    trajectory : bool, default False
-        Whether the outcome holds the observables in time.
-
-    Examples
-    --------
     >>> outcome = train(Training(TeacherTask(dim=16), train_size=64, lr=1.0, batch=4, seed=1))
     >>> outcome.status, outcome["unfitted"], outcome["w1"] > outcome["w_perp"]
     ('fitted', 0.0, True)

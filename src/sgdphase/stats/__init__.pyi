@@ -1,6 +1,5 @@
 from ._bootstrap import LEVEL as LEVEL
 from ._bootstrap import REPLICATES as REPLICATES
-from ._bootstrap import Estimate as Estimate
 from ._bootstrap import interval as interval
 from ._bootstrap import linear_fit as linear_fit
 from ._bootstrap import seed_means as seed_means
@@ -10,14 +9,15 @@ from ._collapse import Curve as Curve
 from ._collapse import collapse as collapse
 from ._collapse import effective_collapses as effective_collapses
 from ._curve_end import curve_end as curve_end
+from ._estimate import Estimate as Estimate
+from ._estimate import digits as digits
+from ._estimate import shown as shown
 from ._few_seeds import crossing as crossing
 from ._few_seeds import pooled as pooled
 from ._few_seeds import quantile as quantile
 from ._loglinear import LogLinear as LogLinear
 from ._loglinear import logarithms as logarithms
 from ._loglinear import loglinear as loglinear
-from ._numbers import digits as digits
-from ._numbers import shown as shown
 from ._power_law import PowerLaw as PowerLaw
 from ._power_law import effective_power_laws as effective_power_laws
 from ._power_law import power_law as power_law
@@ -25,3 +25,8 @@ from ._powers import power_of_two as power_of_two
 from ._powers import power_of_two_tex as power_of_two_tex
 from ._powers import powers as powers
 from ._powers import whole_powers as whole_powers
+
+__all__ = [
+    "Collapse", "Curve", "Estimate", "LogLinear", "PowerLaw", "collapse", "effective_collapses",
+    "effective_power_laws", "loglinear", "power_law", "powers", "whole_powers",
+]  # fmt: skip

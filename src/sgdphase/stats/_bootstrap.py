@@ -16,75 +16,24 @@ about the fit with what the seeds explain, and adds the excess to the replicates
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import ArrayLike
 
 from sgdphase._typing import FloatArray
 from sgdphase.errors import InputError
-
-__all__ = [
-    "LEVEL",
-    "REPLICATES",
-    "Estimate",
-    "interval",
-    "linear_fit",
-    "seed_means",
-    "seed_replicates",
-]
+from sgdphase.stats._estimate import Estimate
 
 LEVEL = 0.9  # default coverage of intervals
 REPLICATES = 1000  # the 5 % quantile is then known to within 0.7 %
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """A number with its interval.
-
-    Attributes
-    ----------
-    value : float
-    low, high : float
-        Ends of the interval; NaN where the data give none (a single seed).
-
-    Examples
-    --------
-    >>> Estimate(2.0, 1.5, float("nan")).as_dict()
-    {'value': 2.0, 'low': 1.5, 'high': None}
-    """
-
-    value: float
-    low: float
-    high: float
-
-    def __repr__(self) -> str:
-        from sgdphase.stats._numbers import shown  # which is of estimates
-
-        return shown(self)
-
-    def as_dict(self) -> dict[str, float | None]:
-        """Plain numbers, None instead of NaN."""
-        fields = {"value": self.value, "low": self.low, "high": self.high}
-        return {name: float(v) if np.isfinite(v) else None for name, v in fields.items()}
 
 
 def seed_means(values: ArrayLike) -> FloatArray:
     """Means over seeds: least squares for the additive model `y_cs = cell_c + seed_s`.
 
     With nothing missing these are the plain means. Otherwise a cell that lacks a seed is compared
-    with the others within the seeds that it has.
+    with the others within the seeds that it has. `values` are `[..., seeds]`, NaN where a run is
+    missing; a cell without any run has NaN.
 
-    Parameters
-    ----------
-    values : array_like [..., seeds]; NaN where a run is missing
-
-    Returns
-    -------
-    ndarray [...], NaN for a cell without any run
-
-    Examples
-    --------
     >>> seed_means([[0.0, 10.0], [1.0, np.nan]]).round(6).tolist()
     [5.0, 6.0]
     """
@@ -92,13 +41,13 @@ def seed_means(values: ArrayLike) -> FloatArray:
     flat = y.reshape(-1, y.shape[-1])
     there = np.isfinite(flat)
     if there.all() or not there.any():
-        return _mean(flat, axis=1).reshape(y.shape[:-1])
+        return finite_mean(flat, axis=1).reshape(y.shape[:-1])
     seed = np.zeros(flat.shape[1])
-    cell = _mean(flat, axis=1)
+    cell = finite_mean(flat, axis=1)
     for _ in range(200):
-        step = np.nan_to_num(_mean(flat - cell[:, None] - seed, axis=0))
+        step = np.nan_to_num(finite_mean(flat - cell[:, None] - seed, axis=0))
         seed += step
-        cell = _mean(flat - seed, axis=1)
+        cell = finite_mean(flat - seed, axis=1)
         if np.abs(step).max() < 1e-10:
             break
     present = there.any(axis=0)
@@ -106,20 +55,10 @@ def seed_means(values: ArrayLike) -> FloatArray:
 
 
 def seed_replicates(values: ArrayLike, rng: np.random.Generator, count: int) -> FloatArray:
-    """Bootstrap replicates of `seed_means`: Student's distribution for every linear combination.
+    """Bootstrap replicates `[count, ...]` of `seed_means`; all NaN if there is one seed only.
 
-    Parameters
-    ----------
-    values : array_like [..., seeds]; NaN where a run is missing
-    rng : numpy.random.Generator
-    count : int, at least 1
+    Every linear combination has Student's distribution.
 
-    Returns
-    -------
-    ndarray [count, ...], all NaN if there is one seed only
-
-    Examples
-    --------
     >>> copies = seed_replicates([[1.0, 2.0, 3.0]], np.random.default_rng(0), 1000)
     >>> copies.shape, float(np.median(copies).round(1))
     ((1000, 1), 2.0)
@@ -132,7 +71,7 @@ def seed_replicates(values: ArrayLike, rng: np.random.Generator, count: int) -> 
     residual = y - mean[..., None]
     n = np.isfinite(residual).sum(axis=-1)
     # With missing runs the seed effects do not average out in a cell; the spread is about the mean.
-    residual = residual - _mean(residual, axis=-1)[..., None]
+    residual = residual - finite_mean(residual, axis=-1)[..., None]
     noise = rng.standard_normal((count, seeds))
     scale = np.sqrt((seeds - 1) / rng.chisquare(seeds - 1, count))
     weight = 1 / np.sqrt(np.maximum(n * (n - 1), 1))
@@ -140,7 +79,7 @@ def seed_replicates(values: ArrayLike, rng: np.random.Generator, count: int) -> 
     if np.any(n == 1):
         # A cell with one seed of several borrows the scatter of the others.
         spread = np.sqrt(
-            _mean(_mean(residual[n > 1] ** 2, axis=-1), axis=None) * seeds / (seeds - 1)
+            finite_mean(finite_mean(residual[n > 1] ** 2, axis=-1), axis=None) * seeds / (seeds - 1)
         )
         deviation = np.where(n == 1, spread * rng.standard_normal(deviation.shape), deviation)
     shape = (count,) + (1,) * mean.ndim
@@ -154,24 +93,9 @@ def linear_fit(
 
     If fewer than a tenth of the replicates scatter as much about the fit as the means do, the
     excess over their median counts as scatter of the cells. It adds Student noise with `n - k`
-    degrees of freedom.
+    degrees of freedom. `design` is `[n, k]`, one row per cell, and `replicates` are `[R, n]`, all
+    NaN with a single seed; the result is `[k]` and `[R, k]`.
 
-    Parameters
-    ----------
-    design : ndarray [n, k]
-        One row per cell, one column per coefficient.
-    mean : ndarray [n]
-        What is fitted (`seed_means`).
-    replicates : ndarray [R, n]
-        Its replicates (`seed_replicates`); all NaN with a single seed.
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    coefficients, replicates : ndarray [k] and [R, k]
-
-    Examples
-    --------
     >>> design = np.array([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]])
     >>> y = np.array([1.0, 3.0, 5.0])
     >>> linear_fit(design, y, np.tile(y, (10, 1)), np.random.default_rng(0))[0].round(6).tolist()
@@ -197,16 +121,8 @@ def linear_fit(
 def interval(value: float, replicates: FloatArray, level: float = LEVEL) -> Estimate:
     """The central `level` of the replicates, as the interval of `value`.
 
-    Parameters
-    ----------
-    value : float
-    replicates : ndarray
-        Its replicates, of any shape. If a tenth of them is not finite, there is no interval.
-    level : float, default 0.9
-        Coverage, above 0 and below 1.
+    If a tenth of the replicates is not finite, there is no interval.
 
-    Examples
-    --------
     >>> interval(50.0, np.arange(101.0), level=0.5).as_dict()
     {'value': 50.0, 'low': 25.0, 'high': 75.0}
     """
@@ -229,7 +145,7 @@ def _excess(scatter: float, project: FloatArray, deviations: FloatArray, dof: in
     return scatter - float(usual) if scatter > rare else 0.0
 
 
-def _mean(values: FloatArray, axis: int | None) -> FloatArray:
+def finite_mean(values: FloatArray, axis: int | None) -> FloatArray:
     """Mean of the finite entries, NaN without a warning where there is none."""
     there = np.isfinite(values)
     total = np.where(there, values, 0.0).sum(axis=axis)

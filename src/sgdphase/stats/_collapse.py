@@ -23,10 +23,9 @@ from numpy.typing import ArrayLike
 
 from sgdphase._typing import FloatArray
 from sgdphase.errors import InputError
-from sgdphase.stats._bootstrap import LEVEL, Estimate, interval, seed_means
+from sgdphase.stats._bootstrap import LEVEL, interval, seed_means
+from sgdphase.stats._estimate import Estimate
 from sgdphase.stats._loglinear import logarithms
-
-__all__ = ["Collapse", "Curve", "collapse", "effective_collapses"]
 
 COPIES = 400
 COARSE, FINE = 121, 41  # exponents tried: over the whole range, then where the copies end up

@@ -13,9 +13,8 @@ import math
 import numpy as np
 
 from sgdphase._typing import FloatArray
-from sgdphase.stats._bootstrap import LEVEL, REPLICATES, Estimate
-
-__all__ = ["curve_end"]
+from sgdphase.stats._bootstrap import LEVEL, REPLICATES
+from sgdphase.stats._estimate import Estimate
 
 
 def curve_end(
@@ -28,25 +27,10 @@ def curve_end(
 ) -> Estimate:
     """The batch at which the curve leaves the tolerance.
 
-    Parameters
-    ----------
-    batches : ndarray [n + 1]
-        The user's batch, then larger ones, increasing.
-    worse : ndarray [n]
-        How much worse the metric is at the larger batches, in its unit.
-    half_widths : ndarray [n]
-        Half widths of the intervals of `worse` at `level`, above 0.
-    tolerance : float
-        How much worse counts as the same, in the unit of the metric.
-    level : float, default 0.9; coverage of the intervals
+    `batches` are the user's and `n` larger ones, increasing. At these the metric is `worse` by so
+    much, with intervals of these `half_widths` at `level`. If the curve stays within the
+    tolerance, the estimate is the last batch with `high` infinite.
 
-    Returns
-    -------
-    Estimate
-        The last batch, with `high` infinite, if the curve stays within the tolerance.
-
-    Examples
-    --------
     >>> end = curve_end(np.array([8.0, 16, 32]), np.array([0.0, 2.0]), np.array([0.1, 0.1]), 1.0)
     >>> round(end.value, 1), 16 < end.low < end.value < end.high < 32
     (22.6, True)

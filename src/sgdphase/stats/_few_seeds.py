@@ -9,23 +9,13 @@ import numpy as np
 
 from sgdphase._typing import FloatArray
 
-__all__ = ["crossing", "pooled", "quantile"]
-
 # Width of the local line in the logarithm `u`: a factor of the square root of two.
 _BANDWIDTH = math.log(2) / 2
 
 
 def quantile(freedom: int, level: float) -> float:
-    """Quantile of Student's distribution.
+    """Quantile of Student's distribution: the value with probability `level` below it.
 
-    Parameters
-    ----------
-    freedom : int, at least 1
-    level : float
-        Probability below the quantile, between 0 and 1.
-
-    Examples
-    --------
     >>> round(quantile(2, 0.95), 3)
     2.92
     """
@@ -37,13 +27,6 @@ def quantile(freedom: int, level: float) -> float:
 def pooled(groups: Iterable[FloatArray]) -> tuple[float, int]:
     """The pooled standard deviation within groups, and its degrees of freedom (NaN, 0 if none).
 
-    Parameters
-    ----------
-    groups : iterable of ndarray
-        Values per group; a group of one value adds nothing.
-
-    Examples
-    --------
     >>> pooled([np.array([1.0, 3.0]), np.array([5.0])])
     (1.4142135623730951, 1)
     """
@@ -54,21 +37,11 @@ def pooled(groups: Iterable[FloatArray]) -> tuple[float, int]:
 
 
 def crossing(u: FloatArray, y: FloatArray, n: FloatArray, first: int) -> tuple[float, float]:
-    """Where a local line through points is zero between two of them, and its slope.
+    """Where a local line through points `y(u)` is zero, after the point `first`, and its slope.
 
-    Points have weights: their number of seeds times a Gaussian of the distance to the zero.
+    Points have weights: their number `n` of seeds times a Gaussian of the distance to the zero.
+    `u` increases, and is a natural logarithm.
 
-    Parameters
-    ----------
-    u, y : ndarray [k]
-        Points of the curve `y(u)`, increasing in `u`, which is a natural logarithm.
-    n : ndarray [k]
-        Number of seeds of each point.
-    first : int
-        The zero lies between the points `first` and `first + 1`.
-
-    Examples
-    --------
     >>> at, slope = crossing(np.array([0.0, 1.0, 2.0]), np.array([-1.0, 1.0, 3.0]), np.ones(3), 0)
     >>> round(at, 6), round(slope, 6)
     (0.5, 2.0)

@@ -11,14 +11,12 @@ from sgdphase._typing import FloatArray
 from sgdphase.stats._bootstrap import (
     LEVEL,
     REPLICATES,
-    Estimate,
     interval,
     linear_fit,
     seed_means,
     seed_replicates,
 )
-
-__all__ = ["LogLinear", "logarithms", "loglinear"]
+from sgdphase.stats._estimate import Estimate
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,12 +90,6 @@ def loglinear(
 def logarithms(values: ArrayLike) -> FloatArray:
     """Natural logarithms; NaN for what is not above 0.
 
-    Parameters
-    ----------
-    values : array_like
-
-    Examples
-    --------
     >>> logarithms([1.0, 0.0]).tolist()
     [0.0, nan]
     """

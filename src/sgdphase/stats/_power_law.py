@@ -9,10 +9,9 @@ from numpy.typing import ArrayLike
 
 from sgdphase._typing import FloatArray
 from sgdphase.errors import InputError
-from sgdphase.stats._bootstrap import LEVEL, REPLICATES, Estimate, interval
+from sgdphase.stats._bootstrap import LEVEL, REPLICATES, interval
+from sgdphase.stats._estimate import Estimate
 from sgdphase.stats._loglinear import logarithms, loglinear
-
-__all__ = ["PowerLaw", "effective_power_laws", "power_law"]
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 
-__all__ = ["power_of_two", "power_of_two_tex", "powers", "whole_powers"]
-
 
 def powers(first: int, last: int, step: int = 1) -> list[float]:
     """Powers of two with the exponents `first, first + step, ...` up to `last`.
@@ -42,12 +40,6 @@ def whole_powers(first: int, last: int, step: int = 1) -> list[int]:
 def power_of_two(value: float) -> str:
     """`2^k` for the nearest whole `k`, as text.
 
-    Parameters
-    ----------
-    value : float, above 0
-
-    Examples
-    --------
     >>> power_of_two(0.0078125), power_of_two(100)
     ('2^-7', '2^7')
     """
@@ -57,12 +49,6 @@ def power_of_two(value: float) -> str:
 def power_of_two_tex(value: float) -> str:
     """`2^k` for the nearest whole `k`, in TeX.
 
-    Parameters
-    ----------
-    value : float, above 0
-
-    Examples
-    --------
     >>> power_of_two_tex(1024)
     '2^{10}'
     """

@@ -66,11 +66,7 @@ class Asymptotic:
 
     Attributes
     ----------
-    time : ndarray; ``lr x steps``
-    w1, w_perp : ndarray
-        Weight along the teacher, and length of the rest.
-    lam, unfitted : ndarray
-        ``w1/w_perp``, and the fraction of points below the margin.
+    time, w1, w_perp, lam, unfitted : ndarray; as in ``Online``
     """
 
     time: FloatArray
@@ -139,10 +135,8 @@ def asymptotic(time: npt.ArrayLike, *, chi: float, dim: int, temperature: float)
     Parameters
     ----------
     time : array_like; ``lr x steps``, above 0
-    chi : float
-        Exponent of the data density at the boundary, above -1.
-    dim : int
-        Dimension ``d`` of the inputs, at least 2.
+    chi, dim
+        As in ``online``.
     temperature : float; ``T = lr/batch``, above 0
 
     Examples

@@ -164,10 +164,8 @@ def first_step(*, lr: float, batch: float, dim: int, chi: float) -> FirstStep:
     Parameters
     ----------
     lr, batch : float, above 0; learning rate and batch
-    dim : int, at least 2
-        Dimension ``d`` of the inputs.
-    chi : float, above -1
-        Exponent of the data density at the boundary.
+    dim, chi
+        As in ``online``.
 
     Examples
     --------

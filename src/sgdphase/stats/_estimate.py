@@ -1,0 +1,58 @@
+"""A number with its interval, and how it is printed."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A number with its interval.
+
+    Attributes
+    ----------
+    value : float
+    low, high : float
+        Ends of the interval; NaN where the data give none (a single seed).
+
+    Examples
+    --------
+    >>> Estimate(2.0, 1.5, float("nan")).as_dict()
+    {'value': 2.0, 'low': 1.5, 'high': None}
+    """
+
+    value: float
+    low: float
+    high: float
+
+    def __repr__(self) -> str:
+        return shown(self)
+
+    def as_dict(self) -> dict[str, float | None]:
+        """Plain numbers, None instead of NaN."""
+        fields = {"value": self.value, "low": self.low, "high": self.high}
+        return {name: float(v) if math.isfinite(v) else None for name, v in fields.items()}
+
+
+def shown(estimate: Estimate | None, count: int = 3) -> str:
+    """A number with its interval, as text with `count` significant digits.
+
+    >>> shown(Estimate(52.83, 39.6, 1066.9)), shown(Estimate(3.0, float("nan"), float("nan")))
+    ('52.8 [39.6, 1070]', '3 [no interval]')
+    """
+    if estimate is None:
+        return "unknown"
+    if not (math.isfinite(estimate.low) or math.isfinite(estimate.high)):
+        return f"{digits(estimate.value, count)} [no interval]"
+    low, high = (digits(edge, count) or "?" for edge in (estimate.low, estimate.high))
+    return f"{digits(estimate.value, count)} [{low}, {high}]"
+
+
+def digits(value: float, count: int = 3) -> str:
+    """A number as text, without a power of ten as long as it is readable; nothing for NaN.
+
+    >>> digits(2421.7), digits(0.012345), digits(float("nan"))
+    ('2420', '0.0123', '')
+    """
+    return "" if math.isnan(value) else f"{float(f'{value:.{count}g}'):.15g}"
