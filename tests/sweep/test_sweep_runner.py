@@ -13,6 +13,7 @@ import pytest
 from sgdphase._sweep import Plan, Progress, Run, Store, grid, missing, sweep
 from sgdphase._sweep.packs import Job, packed
 from sgdphase._sweep.progress import Bars, Lines
+from sgdphase._sweep.run import STATUSES
 from sgdphase._sweep.tally import Tally
 from sgdphase.errors import InputError
 
@@ -154,6 +155,12 @@ def test_what_progress_says(store: Store, capsys: pytest.CaptureFixture[str]) ->
     bars = Bars(Console(file=sys.stdout, force_terminal=True, width=120))
     sweep(toy(), store, workers=0, progress=bars)
     assert "24/24" in capsys.readouterr().out
+    tally = Tally.of(5, [], parallel=1)
+    tally.statuses.update(STATUSES)
+    with bars:
+        bars.show(tally, [])
+    said = capsys.readouterr().out
+    assert all(f"{status} 1" in said for status in STATUSES)
 
 
 def test_missing_is_what_a_sweep_would_run(store: Store) -> None:
