@@ -12,8 +12,8 @@ from sgdphase.diagram._four_regimes import DESCENT, UNFINISHED
 from sgdphase.stats import Estimate, digits, shown
 
 __all__ = [
-    "advice", "answer_text", "better_lr", "headings", "metric_name", "reason", "row_cells",
-    "slopes_line", "table_rows", "value", "warnings_of", "your_training",
+    "SHARES", "advice", "answer_text", "better_lr", "headings", "metric_name", "reason",
+    "row_cells", "slopes_line", "table_rows", "value", "warnings_of", "your_training",
 ]  # fmt: skip
 
 _METRICS = {
@@ -26,7 +26,7 @@ _METRICS = {
     "alignment": "true-class score",
     "weight_change": "change of the weights",
 }
-_SHARES = ("test_error", "train_error")
+SHARES = ("test_error", "train_error")
 _REASONS = {
     "time-limited": (
         "How far your training gets depends on lr x steps. A larger batch takes fewer steps in the "
@@ -249,7 +249,7 @@ def metric_name(name: str) -> str:
 
 
 def _tolerance(size: float, metric: str) -> str:
-    return f"{100 * size:.1f} points" if metric in _SHARES else digits(size, 2)
+    return f"{100 * size:.1f} points" if metric in SHARES else digits(size, 2)
 
 
 def value(estimate: Estimate, metric: str) -> str:
@@ -258,7 +258,7 @@ def value(estimate: Estimate, metric: str) -> str:
     >>> value(Estimate(0.04, 0.037, 0.043), "test_error"), value(Estimate(1.5, 1.25, 1.75), "loss")
     ('4.0 % [3.7, 4.3]', '1.5 [1.25, 1.75]')
     """
-    if metric not in _SHARES:
+    if metric not in SHARES:
         return shown(estimate)
     ends = (100 * max(estimate.low, 0.0), 100 * estimate.high)
     between = f" [{ends[0]:.1f}, {ends[1]:.1f}]" if all(map(math.isfinite, ends)) else ""

@@ -12,12 +12,8 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator
 
 from sgdphase._diagnose.fitted.answer import FittedDiagnosis
 from sgdphase._diagnose.fitted.reasons import unusable
-from sgdphase._report._drawing import (
-    COLOURS,
-    alignment_of,
-    critical_batch_at,
-    has_interval,
-)
+from sgdphase._report.fitted_pictures import COLOURS, alignment_of
+from sgdphase._report.page import has_interval
 from sgdphase._sweep import Run
 from sgdphase.diagram import Regime
 from sgdphase.diagram._style import GREEN, PURPLE, new_figure
@@ -35,12 +31,12 @@ _MARKS = {
 }
 
 
-def plane_picture(diagnosis: FittedDiagnosis, runs: Sequence[Run]) -> Figure | None:
+def plane_picture(diagnosis: FittedDiagnosis) -> Figure | None:
     """Every run at the size that was measured, the user's point, `B*` and the GD line."""
-    here = [run for run in runs if run.training.train_size == diagnosis.measured_at]
+    here = [r for r in diagnosis.runs if r.training.train_size == diagnosis.measured_at]
     if not here:
         return None
-    star = critical_batch_at(diagnosis, diagnosis.measured_at)
+    star = diagnosis.critical_batch_at(diagnosis.measured_at)
     figure, axes = new_figure(size=(7.4, 5.6))
     _fix_limits(axes, diagnosis, here, star)
     axes.plot(

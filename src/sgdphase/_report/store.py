@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from sgdphase._report._drawing import png
 from sgdphase._report.page import (
     Html,
     folded,
@@ -22,9 +21,11 @@ from sgdphase._report.page import (
     page,
     paragraph,
     picture,
+    png,
     show,
     table,
     write_file,
+    written,
 )
 from sgdphase._report.runs import every_run, shared
 from sgdphase._sweep import Run, Store, table_of
@@ -34,7 +35,7 @@ from sgdphase.diagram._cells import EXPERIMENT, choose
 from sgdphase.diagram._draw import draw_figure
 from sgdphase.errors import InputError
 from sgdphase.own import UserProblem
-from sgdphase.stats import Estimate, digits
+from sgdphase.stats import Estimate
 
 __all__ = ["Experiment", "experiments", "store_page"]
 
@@ -184,14 +185,9 @@ def _contents(groups: Sequence[Experiment], diagrams: Sequence[PhaseDiagram | st
     rows = []
     for number, (experiment, diagram) in enumerate(zip(groups, diagrams, strict=True)):
         critical = None if isinstance(diagram, str) else diagram.critical_batch
-        rows.append(
-            (
-                link(experiment.title, f"experiment-{number}"),
-                len(experiment.runs),
-                "" if critical is None else digits(critical.value, 4),
-                _interval(critical),
-            )
-        )
+        known = ("", "") if critical is None else written(critical, 4)
+        title = link(experiment.title, f"experiment-{number}")
+        rows.append((title, len(experiment.runs), *known))
     return [table(("experiment", "runs", "B*", "interval"), rows)]
 
 
@@ -245,14 +241,7 @@ def _numbers(diagram: PhaseDiagram) -> Html:
 
 
 def _row(name: str, estimate: Estimate | None, meaning: str) -> tuple[str, str, str, str]:
-    value = "unknown" if estimate is None else digits(estimate.value, 4)
-    return (name, value, _interval(estimate), meaning)
-
-
-def _interval(estimate: Estimate | None) -> str:
-    if estimate is None or not np.isfinite([estimate.low, estimate.high]).all():
-        return ""
-    return f"{digits(estimate.low, 4)} to {digits(estimate.high, 4)}"
+    return (name, *written(estimate, 4), meaning)
 
 
 def _cells(diagram: PhaseDiagram) -> Html:

@@ -138,14 +138,16 @@ class FittedDiagnosis:
         known = [size for size in self.sizes if size.critical_batch is not None]
         return max(known, key=lambda size: size.train_size, default=None)
 
+    def critical_batch_at(self, train_size: int) -> Estimate | None:
+        """`B*` at this size, if it is known."""
+        return next((s.critical_batch for s in self.sizes if s.train_size == train_size), None)
+
     def gd_line_at(self, batch: float) -> float | None:
         """`lr_c` at `batch`: it rises as `T_c batch` below `B*`, and is constant above.
 
         None on a side of `B*` on which it was not measured.
         """
-        star = next(
-            (s.critical_batch for s in self.sizes if s.train_size == self.measured_at), None
-        )
+        star = self.critical_batch_at(self.measured_at)
         if star is None:
             return None
         below = [point.lr / point.batch for point in self.gd_line if point.batch < star.value]

@@ -120,7 +120,7 @@ def _by_doubling(d: FittedDiagnosis) -> Iterator[str]:
 
 
 def _boundaries(d: FittedDiagnosis) -> Iterator[str]:
-    critical = next((s.critical_batch for s in d.sizes if s.train_size == d.measured_at), None)
+    critical = d.critical_batch_at(d.measured_at)
     if critical is None:
         return
     yield f"Boundaries at {d.measured_at} points"
