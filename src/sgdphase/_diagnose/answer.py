@@ -103,7 +103,7 @@ class Diagnosis:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        from sgdphase._diagnose.html import answer_html
+        from sgdphase._diagnose.text import answer_html
 
         return answer_html(self)
 

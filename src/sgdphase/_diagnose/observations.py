@@ -53,6 +53,7 @@ from sgdphase.errors import require
 __all__ = [
     "Cell",
     "Observations",
+    "Once",
     "Search",
     "Searcher",
     "check_seeds",
@@ -120,7 +121,10 @@ class Searcher(ABC):
         """Yields the runs it needs, the most informative first, and reads them then."""
 
     def ask(self) -> tuple[Trial, ...]:
-        """The runs that it needs next; none if it is done."""
+        """The runs that it needs next; none if it is done.
+
+        What the search keeps on the learner is then that of all observations.
+        """
         return next(filter(None, map(self.missing, self.search())), ())
 
     def missing(self, wanted: tuple[Trial, ...]) -> tuple[Trial, ...]:
@@ -130,6 +134,16 @@ class Searcher(ABC):
     def tell(self, trial: Trial, outcome: Outcome) -> None:
         """Takes the outcome of a run, asked for or not."""
         self.observations.runs[trial] = outcome
+
+
+@dataclass
+class Once(Searcher):
+    """Asks for a fixed set of runs."""
+
+    wanted: tuple[Trial, ...]
+
+    def search(self) -> Search:
+        yield self.wanted
 
 
 def power_of_two(x: float) -> int:

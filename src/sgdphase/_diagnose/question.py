@@ -31,7 +31,7 @@ from sgdphase._diagnose.cost import (
 )
 from sgdphase._diagnose.learner import Trial
 from sgdphase._diagnose.metrics import deciding_metric
-from sgdphase._diagnose.observations import Search, Searcher
+from sgdphase._diagnose.observations import Once, Searcher
 from sgdphase._diagnose.regime import Neighbours, regime_of
 from sgdphase._diagnose.runner import Runner
 from sgdphase._diagnose.text import listed, row_cells, warnings_of
@@ -109,7 +109,7 @@ class BatchQuestion:
         runner, point = self.runner, self.point
         runner.report("running your training once, to measure how long it takes")
         first = tuple(Trial(point.lr, point.batch, seed, point.epochs) for seed in (0, 1))
-        if not self._learn(_Some(first), "your own training"):
+        if not self._learn(Once(first), "your own training"):
             count = sum(trial in self.runner.used[self.size] for trial in first)
             self.unknown.append(
                 f"everything: {count} of 2 first trainings ended; a larger budget is needed"
@@ -131,7 +131,7 @@ class BatchQuestion:
             Trial(point.lr, point.batch, 2, point.epochs),
             Trial(point.rate(index), large, 0, point.epochs),
         )
-        if not self._learn(_Some(second), "your own training"):
+        if not self._learn(Once(second), "your own training"):
             return TrainingTime(runner.runs[self.size][first[0]].seconds, 0.0)
         here, there = (runner.runs[self.size][trial] for trial in second)
         if there.outcome.status != "finished":
@@ -321,16 +321,6 @@ class BatchQuestion:
         again = "; the same command goes on from here" if self.runner.goes_on else ""
         what = named([b for b in wanted if b not in self.done]) or "the regime"
         return f"{what}: the budget was spent; it takes about {more} more{again}"
-
-
-@dataclass
-class _Some(Searcher):
-    """Asks for a fixed set of runs."""
-
-    wanted: tuple[Trial, ...]
-
-    def search(self) -> Search:
-        yield self.wanted
 
 
 def _rounded(seeds: int, parallel: int) -> int:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 import re
 import sys
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from time import monotonic
 from typing import Any
 
@@ -16,13 +16,13 @@ from sgdphase._diagnose.answer import Diagnosis
 from sgdphase._diagnose.batch_search import Point
 from sgdphase._diagnose.fitted.answer import FittedDiagnosis
 from sgdphase._diagnose.fitted.question import Question
-from sgdphase._diagnose.fitted.sizes import given, ladder
+from sgdphase._diagnose.fitted.schedule import given, ladder
 from sgdphase._diagnose.question import BatchQuestion
 from sgdphase._diagnose.runner import Runner
 from sgdphase._sweep import Store, Workers
 from sgdphase._sweep.workers import Kept, workers_of
 from sgdphase.errors import InputError, require
-from sgdphase.own import UserProblem, UserTraining, forget, user_training
+from sgdphase.own import UserTraining, forget, user_training
 from sgdphase.own.function import UNKNOWN_SIZE
 
 __all__ = ["diagnose", "diagnose_until_fitted"]
@@ -256,12 +256,25 @@ def _runner(
     deadline: float,
     say: Say,
 ) -> Iterator[Runner]:
+    """The runner of a call, and the end of all that it holds: workers, a store of its own, data."""
     if not user.problem.path:
         if workers:
             raise InputError("workers: cannot see functions of this process; give a file")
         workers = 0
-    with _given(user.problem), _one_thread(), _kept(workers) as kept, _placed(store) as place:
-        yield Runner(user, place, kept, deadline, say, keeps=store is not None)
+    with ExitStack() as stack:
+        # Functions and their data are held no longer than they are asked about.
+        stack.callback(forget, user.problem)
+        if torch := sys.modules.get("torch"):
+            # What runs in this process has one thread, as in a worker: batches are small.
+            stack.callback(torch.set_num_threads, torch.get_num_threads())
+            torch.set_num_threads(1)
+        kept = Kept(workers if callable(workers) else lambda: workers_of(workers))
+        stack.callback(kept.close)
+        keeps = store is not None
+        if store is None:
+            store = Path(stack.enter_context(TemporaryDirectory())) / "runs.sqlite"
+        place = store if isinstance(store, Store) else Store(store)
+        yield Runner(user, place, kept, deadline, say, keeps=keeps)
 
 
 def seconds_of(budget: float | str) -> float:
@@ -275,44 +288,3 @@ def seconds_of(budget: float | str) -> float:
     if match is None or unit is None or not float(match[1]) > 0:
         raise InputError(f"budget = '{budget}': must be a time such as 90s, 10m or 2h")
     return float(match[1]) * unit
-
-
-@contextmanager
-def _given(problem: UserProblem) -> Iterator[None]:
-    """Functions and their data are held no longer than they are asked about."""
-    try:
-        yield
-    finally:
-        forget(problem)
-
-
-@contextmanager
-def _one_thread() -> Iterator[None]:
-    """What runs in this process has one thread, as in a worker: batches are small."""
-    torch: Any = sys.modules.get("torch")
-    before = torch.get_num_threads() if torch else 0
-    if torch:
-        torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        if torch:
-            torch.set_num_threads(before)
-
-
-@contextmanager
-def _kept(workers: int | Callable[[], Workers] | None) -> Iterator[Kept]:
-    kept = Kept(workers if callable(workers) else lambda: workers_of(workers))
-    try:
-        yield kept
-    finally:
-        kept.close()
-
-
-@contextmanager
-def _placed(store: Store | str | Path | None) -> Iterator[Store]:
-    if store is not None:
-        yield store if isinstance(store, Store) else Store(store)
-        return
-    with tempfile.TemporaryDirectory() as folder:
-        yield Store(Path(folder) / "runs.sqlite")

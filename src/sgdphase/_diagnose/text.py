@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from html import escape
 from typing import Any
 
 from sgdphase._diagnose.answer import Diagnosis
+from sgdphase._display import html_table
 from sgdphase.diagram._batch_table import Equivalent
 from sgdphase.diagram._four_regimes import DESCENT, UNFINISHED
 from sgdphase.stats import Estimate, digits, shown
 
 __all__ = [
-    "SHARES", "advice", "answer_text", "better_lr", "headings", "metric_name", "reason",
-    "row_cells", "slopes_line", "table_rows", "value", "warnings_of", "your_training",
+    "SHARES", "advice", "answer_html", "answer_text", "better_lr", "headings", "metric_name",
+    "reason", "row_cells", "slopes_line", "table_rows", "value", "warnings_of", "your_training",
 ]  # fmt: skip
 
 _METRICS = {
@@ -61,6 +63,21 @@ def answer_text(diagnosis: Diagnosis) -> str:
     for title, listed in (("Unknown", diagnosis.unknown), ("Warnings", diagnosis.warnings)):
         lines += [f"{title}:", *(f"  - {line}" for line in listed)] if listed else []
     return "\n".join(lines)
+
+
+def answer_html(diagnosis: Diagnosis) -> str:
+    """The same for notebooks."""
+    lists = "".join(
+        f"<p>{title}:</p><ul>{''.join(f'<li>{escape(line)}</li>' for line in lines)}</ul>"
+        for title, lines in (("Unknown", diagnosis.unknown), ("Warnings", diagnosis.warnings))
+        if lines
+    )
+    return (
+        f"<p>{escape(your_training(diagnosis))}</p>"
+        f"{html_table(headings(diagnosis), table_rows(diagnosis))}"
+        f"<p>{escape(better_lr(diagnosis))}</p>"
+        f"<p><b>{escape(advice(diagnosis))}</b> {escape(reason(diagnosis))}</p>{lists}"
+    )
 
 
 def your_training(d: Diagnosis) -> str:

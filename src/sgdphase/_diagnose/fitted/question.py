@@ -12,9 +12,10 @@ from dataclasses import dataclass, field, replace
 from time import monotonic
 from typing import Any
 
+import numpy as np
+
 from sgdphase._diagnose.fitted.answer import FittedDiagnosis, Size
 from sgdphase._diagnose.fitted.boundary import Critical, CriticalBatch
-from sgdphase._diagnose.fitted.first_step import first_step_share
 from sgdphase._diagnose.fitted.gd_line import GdLine
 from sgdphase._diagnose.fitted.growth import growth
 from sgdphase._diagnose.fitted.limits import carried, limits, regime_at
@@ -25,7 +26,7 @@ from sgdphase._diagnose.learner import Learner
 from sgdphase._diagnose.runner import Runner
 from sgdphase._sweep import Run
 from sgdphase.diagram import LinePoint
-from sgdphase.stats import shown
+from sgdphase.stats import LEVEL, REPLICATES, Estimate, interval, seed_means, seed_replicates, shown
 
 __all__ = ["Question"]
 
@@ -130,7 +131,7 @@ class Question:
             constant_temperature=temperature,
             constant_lr=rate,
             scaling=scaling,
-            first_step_share=first_step_share(self._runs_here(at)),
+            first_step_share=_first_step_share(self._runs_here(at)),
             noise_scale=self.noise_scale,
             warnings=(*user.warnings, *_warnings(runs)),
             unknown=self._unknown(at, grows=scaling is not None),
@@ -266,3 +267,20 @@ def _warnings(runs: Sequence[Run]) -> list[str]:
         return []
     waited = [run.seconds for run in runs if unusable(run.outcome) == "given up"]
     return [f"left out: {left_out((run.outcome for run in runs), waited)}"]
+
+
+def _first_step_share(runs: Sequence[Run]) -> Estimate | None:
+    """The alignment after one step over that at the end; the mean over the fitted runs of a point.
+
+    There is one run per seed; None if no run has it.
+    """
+    shares = []
+    for run in runs:
+        last = run.outcome.observables.get("alignment", math.nan)
+        first = run.outcome.observables.get("first_step_alignment", math.nan)
+        if run.outcome.status == "fitted" and math.isfinite(first) and last > 0:
+            shares.append(first / last)
+    if not shares:
+        return None
+    copies = seed_replicates([shares], np.random.default_rng(0), REPLICATES)
+    return interval(float(seed_means([shares])[0]), copies[:, 0], LEVEL)
