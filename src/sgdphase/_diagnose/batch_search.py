@@ -15,8 +15,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
-from sgdphase._diagnose.learner import Trial
-from sgdphase._diagnose.observations import Search, Searcher
+from sgdphase._diagnose.learner import Search, Searcher, Trial
 from sgdphase._records import Outcome
 from sgdphase.diagram._batch_table import NEAR, matched_lr, mean, row_of
 from sgdphase.diagram._comparison import Comparison

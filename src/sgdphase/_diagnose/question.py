@@ -29,9 +29,8 @@ from sgdphase._diagnose.cost import (
     table_seconds,
     trainings_of,
 )
-from sgdphase._diagnose.learner import Trial
+from sgdphase._diagnose.learner import Once, Searcher, Trial
 from sgdphase._diagnose.metrics import deciding_metric
-from sgdphase._diagnose.observations import Once, Searcher
 from sgdphase._diagnose.regime import Neighbours, regime_of
 from sgdphase._diagnose.runner import Runner
 from sgdphase._diagnose.text import listed, row_cells, warnings_of

@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sgdphase._diagnose.batch_search import BatchSearch, Point, training_runs
-from sgdphase._diagnose.learner import Trial
-from sgdphase._diagnose.observations import Search
+from sgdphase._diagnose.learner import Search, Trial
 from sgdphase._records import Outcome
 from sgdphase.diagram._comparison import Comparison
 from sgdphase.diagram._four_regimes import TrainingRegime, neighbour_slopes, training_regime

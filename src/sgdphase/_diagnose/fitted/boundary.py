@@ -16,8 +16,14 @@ from dataclasses import KW_ONLY, dataclass, field
 from sgdphase._diagnose.fitted.crossover import Crossover, Side, crossover
 from sgdphase._diagnose.fitted.reasons import left_out
 from sgdphase._diagnose.fitted.row import STEP, row_search
-from sgdphase._diagnose.learner import Trial
-from sgdphase._diagnose.observations import Search, Searcher, check_seeds, check_sizes, power_of_two
+from sgdphase._diagnose.learner import (
+    Search,
+    Searcher,
+    Trial,
+    check_seeds,
+    check_sizes,
+    power_of_two,
+)
 from sgdphase.errors import require
 from sgdphase.stats import LEVEL, Estimate
 

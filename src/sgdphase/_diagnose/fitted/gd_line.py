@@ -16,11 +16,11 @@ from dataclasses import KW_ONLY, dataclass, field
 import numpy as np
 
 from sgdphase._diagnose.fitted.reasons import left_out
-from sgdphase._diagnose.learner import Trial
-from sgdphase._diagnose.observations import (
+from sgdphase._diagnose.learner import (
     Cell,
     Search,
     Searcher,
+    Trial,
     check_seeds,
     check_sizes,
     power_of_two,

@@ -22,7 +22,7 @@ from sgdphase._diagnose.fitted.limits import carried, limits, regime_at
 from sgdphase._diagnose.fitted.reasons import left_out, unusable
 from sgdphase._diagnose.fitted.schedule import Schedule
 from sgdphase._diagnose.fitted.slopes import Local, LocalSlopes
-from sgdphase._diagnose.learner import Learner
+from sgdphase._diagnose.learner import Searcher
 from sgdphase._diagnose.runner import Runner
 from sgdphase._sweep import Run
 from sgdphase.diagram import LinePoint
@@ -185,7 +185,7 @@ class Question:
             measured.local, measured.measured_at = local, size
         measured.lines |= self._gd_line(measured.sizes[-1])
 
-    def _learn(self, learner: Learner, size: int, what: str) -> bool:
+    def _learn(self, learner: Searcher, size: int, what: str) -> bool:
         done = self.runner.learn(learner, size, what)
         self.cut |= not done
         return done

@@ -12,8 +12,7 @@ import math
 from collections.abc import Generator
 
 from sgdphase._diagnose.fitted.reasons import left_out
-from sgdphase._diagnose.learner import Trial
-from sgdphase._diagnose.observations import Observations
+from sgdphase._diagnose.learner import Observations, Trial
 from sgdphase._records import Outcome
 
 __all__ = ["STEP", "row_search"]

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sgdphase._diagnose.learner import Trial
-from sgdphase._diagnose.observations import Once
+from sgdphase._diagnose.learner import Once, Trial
 from sgdphase._diagnose.runner import Runner
 from sgdphase._sweep.progress import duration
 from sgdphase.errors import InputError

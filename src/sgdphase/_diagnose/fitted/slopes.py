@@ -24,8 +24,7 @@ from dataclasses import KW_ONLY, dataclass
 import numpy as np
 
 from sgdphase._diagnose.fitted.reasons import left_out
-from sgdphase._diagnose.learner import Trial
-from sgdphase._diagnose.observations import Cell, Search, Searcher, check_seeds, check_sizes
+from sgdphase._diagnose.learner import Cell, Search, Searcher, Trial, check_seeds, check_sizes
 from sgdphase._typing import FloatArray
 from sgdphase.diagram._regimes import CONFIDENCE, REACH, TARGETS, Regime, nearest_target
 from sgdphase.errors import require
