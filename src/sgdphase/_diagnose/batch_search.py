@@ -56,6 +56,12 @@ class Point:
     def setting(self) -> Setting:
         return Setting(self.lr, self.batch, self.epochs)
 
+    def comparison(self, runs: Mapping[Trial, Outcome]) -> Comparison:
+        """Of runs with those at the user's point."""
+        return Comparison(
+            training_runs(runs), self.setting, metric=self.metric, maximize=self.maximize
+        )
+
     def rate(self, index: int) -> float:
         """The learning rate of a place on the lattice.
 
@@ -94,20 +100,14 @@ class BatchSearch(Searcher):
         runs = self.observations.runs
         if len(runs) not in self._compared:
             self._compared.clear()
-            self._compared[len(runs)] = Comparison(
-                training_runs(runs),
-                self.point.setting,
-                metric=self.point.metric,
-                maximize=self.point.maximize,
-            )
+            self._compared[len(runs)] = self.point.comparison(runs)
         return self._compared[len(runs)]
 
     def trials(
-        self, lr: float, batch: int, seeds: int, *, first: int = 0, epochs: int | None = None
+        self, lr: float, batch: int, seeds: int, *, epochs: int | None = None
     ) -> tuple[Trial, ...]:
         """Some seeds of a setting."""
-        length = epochs or self.point.epochs
-        return tuple(Trial(lr, batch, seed, length) for seed in range(first, seeds))
+        return tuple(Trial(lr, batch, seed, epochs or self.point.epochs) for seed in range(seeds))
 
 
 @dataclass

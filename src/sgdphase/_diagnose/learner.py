@@ -44,7 +44,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Iterable
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 
 import numpy as np
 
@@ -56,11 +56,10 @@ __all__ = [
     "Cell",
     "Observations",
     "Once",
+    "PlaneSearcher",
     "Search",
     "Searcher",
     "Trial",
-    "check_seeds",
-    "check_sizes",
     "power_of_two",
 ]
 
@@ -161,25 +160,34 @@ class Once(Searcher):
         yield self.wanted
 
 
+@dataclass
+class PlaneSearcher(Searcher):
+    """The base of searches in the plane of learning rate and batch, at one train size.
+
+    They take `seeds` of a cell first, and up to `most_seeds` where they need more.
+    """
+
+    _: KW_ONLY
+    smallest_batch: int = 1
+    seeds: int = 3
+    most_seeds: int = 12
+
+    def check(self, train_size: int, **rates: float) -> None:
+        """Raise `InputError` for sizes, rates and numbers of seeds that make no sense."""
+        require("train size", train_size, lambda n: n >= 1, "an integer of at least 1")
+        require(
+            "smallest batch",
+            self.smallest_batch,
+            lambda b: 1 <= b <= train_size,
+            f"an integer from 1 to the train size {train_size}",
+        )
+        for name, rate in rates.items():
+            require(name.replace("_", " "), rate, lambda x: 0 < x < math.inf, "a number above 0")
+        seeds = self.seeds
+        require("seeds", seeds, lambda n: n >= 1, "an integer of at least 1")
+        require("most seeds", self.most_seeds, lambda n: n >= seeds, f"at least the {seeds} seeds")
+
+
 def power_of_two(x: float) -> int:
     """The nearest power of two of at least 1: batches on it are shared by many questions."""
     return int(2 ** max(round(math.log2(x)), 0))
-
-
-def check_sizes(train_size: int, smallest_batch: int, **rates: float) -> None:
-    """Raise `InputError` for sizes and learning rates that make no sense."""
-    require("train size", train_size, lambda n: n >= 1, "an integer of at least 1")
-    require(
-        "smallest batch",
-        smallest_batch,
-        lambda b: 1 <= b <= train_size,
-        f"an integer from 1 to the train size {train_size}",
-    )
-    for name, rate in rates.items():
-        require(name.replace("_", " "), rate, lambda x: 0 < x < math.inf, "a number above 0")
-
-
-def check_seeds(seeds: int, most_seeds: int) -> None:
-    """Raise `InputError` for numbers of seeds that make no sense."""
-    require("seeds", seeds, lambda n: n >= 1, "an integer of at least 1")
-    require("most seeds", most_seeds, lambda n: n >= seeds, f"at least the {seeds} seeds")

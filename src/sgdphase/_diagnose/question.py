@@ -44,8 +44,9 @@ from sgdphase._diagnose.unknown import (
 )
 from sgdphase._records import Outcome
 from sgdphase._sweep.progress import duration
-from sgdphase.diagram._batch_table import Equivalent, equivalents
+from sgdphase.diagram._batch_table import Equivalent, Equivalents, equivalents
 from sgdphase.diagram._training_runs import went_up
+from sgdphase.own.function import UNKNOWN_SIZE
 
 __all__ = ["BatchQuestion"]
 
@@ -65,8 +66,8 @@ class BatchQuestion:
 
     runner: Runner
     point: Point
-    size: int
     largest: int | None
+    started: float  # at a time of `time.monotonic`
     metric: str | None = None
     maximize: bool | None = None
     batches: tuple[int, ...] | None = None
@@ -78,25 +79,29 @@ class BatchQuestion:
     before: dict[int, int] = field(default_factory=dict)  # rates per batch that the store had
     unknown: list[str] = field(default_factory=list)
 
-    def answered(self, started: float) -> Diagnosis:
+    @property
+    def size(self) -> int:
+        return self.largest or UNKNOWN_SIZE
+
+    def answered(self) -> Diagnosis:
         self.runner.use_all(self.size)
         time = self._timed()
         if time is not None:
-            effort, wanted = self._planned(time, started)
+            effort, wanted = self._planned(time)
             self.point = replace(self.point, seeds=effort.seeds, scouts=effort.scouts)
             complete = self._learn(Reference(self.point), "your own training")
             if any(user_failures(self.point.setting, self._outcomes())):
-                return self._diagnosis(started)
+                return self._diagnosis()
             complete = complete and self._rows(wanted)
             complete = complete and self._learn(
                 Neighbours(self.point, self.largest or 2 * self.point.batch), "the regime"
             )
             if complete:
-                self.table_seconds = monotonic() - started
+                self.table_seconds = monotonic() - self.started
                 self._go_on()
             else:
                 self.unknown.append(self._left_out(wanted, time))
-        return self._diagnosis(started)
+        return self._diagnosis()
 
     # Before it starts
 
@@ -137,7 +142,7 @@ class BatchQuestion:
             return TrainingTime(here.seconds, 0.0)
         return TrainingTime.of(point.batch, here.seconds, large, there.seconds)
 
-    def _planned(self, time: TrainingTime, started: float) -> tuple[Effort, list[int]]:
+    def _planned(self, time: TrainingTime) -> tuple[Effort, list[int]]:
         """The effort that fits the budget, and the batches of its rows; reported first."""
         runner, point = self.runner, self.point
         parallel = runner.workers.parallel
@@ -155,7 +160,7 @@ class BatchQuestion:
         effort, seconds, fits = affordable(point.batch, rows, time, parallel, budget, efforts)
         wanted = self._wanted(effort)
         here, row = trainings_of(effort)
-        self.estimated = monotonic() - started + seconds
+        self.estimated = monotonic() - self.started + seconds
         count = round(here + row * len(wanted))
         text = (
             f"one training takes {_short(time(point.batch))}; to compare with batch "
@@ -167,7 +172,7 @@ class BatchQuestion:
             text += f"; the budget is enough for about {part:.0%} of that"
         if effort != efforts[0]:
             best = affordable(point.batch, rows[:1], time, parallel, math.inf, efforts[:1])
-            self.enough = best[1] / _PLANNED + monotonic() - started
+            self.enough = best[1] / _PLANNED + monotonic() - self.started
             text += f"; a budget of {duration(self.enough)} would have {_EVERY}"
         runner.report(text)
         return effort, wanted
@@ -205,7 +210,7 @@ class BatchQuestion:
         complete = self._search(batch)
         if complete:
             self.done.append(batch)
-            row, answer = self._row_of(batch), self._diagnosis(monotonic())
+            row, answer = self._row_of(batch), self._diagnosis()
             if row is None:
                 self.unknown.append(no_stable_lr(batch, self._outcomes()))
             else:
@@ -259,7 +264,7 @@ class BatchQuestion:
         return None if ended or 2 * top > limit else 2 * top
 
     def _row_of(self, batch: int) -> Equivalent | None:
-        table = self._diagnosis(monotonic()).table
+        table = self._table()
         return next((row for row in table.rows if row.batch == batch), None) if table else None
 
     # The answer
@@ -268,22 +273,24 @@ class BatchQuestion:
         used = self.runner.used.get(self.size, set())
         return {trial: self.runner.runs[self.size][trial].outcome for trial in used}
 
-    def _diagnosis(self, started: float) -> Diagnosis:
+    def _table(self) -> Equivalents | None:
+        point = self.point
+        if not point.metric:
+            return None
+        return equivalents(
+            training_runs(self._outcomes()), lr=point.lr, batch=point.batch, epochs=point.epochs,
+            metric=point.metric, maximize=point.maximize, batches=self.done,
+        )  # fmt: skip
+
+    def _diagnosis(self) -> Diagnosis:
         point, user = self.point, self.runner.user
-        runs = list(training_runs(self._outcomes()))
-        table = None
-        if point.metric:
-            table = equivalents(
-                runs, lr=point.lr, batch=point.batch, epochs=point.epochs, metric=point.metric,
-                maximize=point.maximize, batches=self.done,
-            )  # fmt: skip
         answer = Diagnosis(
             lr=point.lr,
             batch=point.batch,
             epochs=point.epochs,
             train_size=self.largest,
             metric=point.metric,
-            table=table,
+            table=self._table(),
             regime=regime_of(point, self._outcomes()),
             warnings=tuple(user.warnings),
             unknown=(
@@ -291,7 +298,7 @@ class BatchQuestion:
                 *self.unknown,
                 *self._between(),
             ),
-            seconds=monotonic() - started,
+            seconds=monotonic() - self.started,
             settings=user.settings(),
             estimated_seconds=self.estimated,
             table_seconds=self.table_seconds,

@@ -23,7 +23,6 @@ from sgdphase._sweep import Store, Workers
 from sgdphase._sweep.workers import Kept, workers_of
 from sgdphase.errors import InputError, require
 from sgdphase.own import UserTraining, forget, user_training
-from sgdphase.own.function import UNKNOWN_SIZE
 
 __all__ = ["diagnose", "diagnose_until_fitted"]
 
@@ -146,9 +145,8 @@ def diagnose(
     )  # fmt: skip
     with _runner(user, workers, store, started + seconds, say) as runner:
         return BatchQuestion(
-            runner, point, largest or UNKNOWN_SIZE, largest, metric=metric, maximize=maximize,
-            batches=others, seeds=seeds,
-        ).answered(started)  # fmt: skip
+            runner, point, largest, started, metric, maximize, batches=others, seeds=seeds
+        ).answered()
 
 
 def diagnose_until_fitted(

@@ -133,13 +133,7 @@ class Runner:
         self.say(f"{what} ({left})")
 
     def _training(self, trial: Trial, train_size: int) -> Training:
-        return self.user.training(
-            lr=trial.lr,
-            batch=trial.batch,
-            seed=trial.seed,
-            epochs=trial.epochs,
-            train_size=train_size,
-        )
+        return self.user.training(**vars(trial), train_size=train_size)
 
     def _train(self, trials: tuple[Trial, ...], train_size: int) -> None:
         """All at once; late ones then once more in small groups, so that each gets its full time.

@@ -16,16 +16,9 @@ from dataclasses import KW_ONLY, dataclass, field
 from sgdphase._diagnose.fitted.crossover import Crossover, Side, crossover
 from sgdphase._diagnose.fitted.reasons import left_out
 from sgdphase._diagnose.fitted.row import STEP, row_search
-from sgdphase._diagnose.learner import (
-    Search,
-    Searcher,
-    Trial,
-    check_seeds,
-    check_sizes,
-    power_of_two,
-)
+from sgdphase._diagnose.learner import PlaneSearcher, Search, Trial, power_of_two
 from sgdphase.errors import require
-from sgdphase.stats import LEVEL, Estimate
+from sgdphase.stats import Estimate
 
 __all__ = ["Critical", "CriticalBatch"]
 
@@ -63,7 +56,7 @@ class _State:
 
 
 @dataclass
-class CriticalBatch(Searcher):
+class CriticalBatch(PlaneSearcher):
     """Asks for runs until `B*` has an interval of half width `tolerance` octaves, or seeds end.
 
     The row is `lr` or above. A `guess`, such as `B*` of another train size, only shortens the
@@ -73,18 +66,13 @@ class CriticalBatch(Searcher):
     lr: float
     train_size: int
     _: KW_ONLY
-    smallest_batch: int = 1
     guess: float | None = None
-    seeds: int = 3
-    most_seeds: int = 12
     tolerance: float = 0.5
-    level: float = LEVEL
     _state: _State = field(default_factory=_State, init=False, repr=False)
 
     def __post_init__(self) -> None:
         guess = {} if self.guess is None else {"guess": self.guess}
-        check_sizes(self.train_size, self.smallest_batch, lr=self.lr, **guess)
-        check_seeds(self.seeds, self.most_seeds)
+        self.check(self.train_size, lr=self.lr, **guess)
         require("tolerance", self.tolerance, lambda t: t > 0, "a number of octaves above 0")
 
     def answer(self) -> Critical:
@@ -206,7 +194,7 @@ class CriticalBatch(Searcher):
         )
         # m grows with lr: GD's is at most that of the run below the row, which is seed 0's.
         bound = self.observations.log((lr / STEP, self._state.large), 0)
-        return crossover(noise, first, bound if math.isfinite(bound) else -math.inf, self.level)
+        return crossover(noise, first, bound if math.isfinite(bound) else -math.inf)
 
     def _level(self, batch: int) -> float:
         return self.observations.log((self._state.lr, batch), 0)

@@ -16,19 +16,11 @@ from dataclasses import KW_ONLY, dataclass, field
 import numpy as np
 
 from sgdphase._diagnose.fitted.reasons import left_out
-from sgdphase._diagnose.learner import (
-    Cell,
-    Search,
-    Searcher,
-    Trial,
-    check_seeds,
-    check_sizes,
-    power_of_two,
-)
+from sgdphase._diagnose.learner import Cell, PlaneSearcher, Search, Trial, power_of_two
 from sgdphase.diagram._boundaries import crossing
 from sgdphase.diagram._phase import LinePoint
 from sgdphase.errors import require
-from sgdphase.stats import LEVEL, REPLICATES, interval, seed_means, seed_replicates
+from sgdphase.stats import REPLICATES, interval, seed_means, seed_replicates
 
 __all__ = ["GdLine", "GdPoints"]
 
@@ -62,25 +54,19 @@ class _State:
 
 
 @dataclass
-class GdLine(Searcher):
+class GdLine(PlaneSearcher):
     """Asks for runs until each point is known to `tolerance` octaves of `lr`, or seeds end."""
 
     lr: float
     critical_batch: float
     train_size: int
     _: KW_ONLY
-    smallest_batch: int = 1
     factor: float = 2.0
-    seeds: int = 3
-    most_seeds: int = 12
     tolerance: float = 0.5
-    level: float = LEVEL
     _state: _State = field(default_factory=_State, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        rates = {"lr": self.lr, "critical_batch": self.critical_batch}
-        check_sizes(self.train_size, self.smallest_batch, **rates)
-        check_seeds(self.seeds, self.most_seeds)
+        self.check(self.train_size, lr=self.lr, critical_batch=self.critical_batch)
         require("factor", self.factor, lambda f: 1 < f < math.inf, "a number above 1, as 2")
         require("tolerance", self.tolerance, lambda t: t > 0, "a number of octaves above 0")
 
@@ -253,7 +239,7 @@ class GdLine(Searcher):
         place = float(crossing(x, seed_means(rise[known])[None], line)[0])
         if not x[0] < place < x[-1]:
             return None
-        estimate = interval(place, crossing(x, copies, line), self.level)
+        estimate = interval(place, crossing(x, copies, line))
         # Replicates that cross beyond the runs are put at their end: no bound is known there.
         low = estimate.low if estimate.low > x[0] else math.nan
         high = estimate.high if estimate.high < x[-1] else math.nan

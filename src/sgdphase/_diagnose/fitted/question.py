@@ -26,7 +26,7 @@ from sgdphase._diagnose.learner import Searcher
 from sgdphase._diagnose.runner import Runner
 from sgdphase._sweep import Run
 from sgdphase.diagram import LinePoint
-from sgdphase.stats import LEVEL, REPLICATES, Estimate, interval, seed_means, seed_replicates, shown
+from sgdphase.stats import REPLICATES, Estimate, interval, seed_means, seed_replicates, shown
 
 __all__ = ["Question"]
 
@@ -283,4 +283,4 @@ def _first_step_share(runs: Sequence[Run]) -> Estimate | None:
     if not shares:
         return None
     copies = seed_replicates([shares], np.random.default_rng(0), REPLICATES)
-    return interval(float(seed_means([shares])[0]), copies[:, 0], LEVEL)
+    return interval(float(seed_means([shares])[0]), copies[:, 0])
