@@ -16,7 +16,8 @@ import pytest
 
 import sgdphase as sp
 from sgdphase._diagnose import runner
-from sgdphase._diagnose.fitted import FittedDiagnosis, schedule
+from sgdphase._diagnose.fitted import schedule
+from sgdphase._diagnose.fitted.answer import FittedDiagnosis
 from sgdphase._diagnose.fitted.schedule import Schedule
 from sgdphase._sweep.workers import InProcess
 from sgdphase.errors import InputError, UserError

@@ -11,8 +11,6 @@ from sgdphase._sweep import Run
 from sgdphase.diagram._batch_table import Equivalent, Equivalents
 from sgdphase.diagram._four_regimes import TrainingRegime
 
-__all__ = ["Diagnosis", "plain"]
-
 
 @dataclass(frozen=True)
 class Diagnosis:
@@ -63,6 +61,12 @@ class Diagnosis:
     def equivalents(self) -> tuple[Equivalent, ...]:
         """The rows of the other batches, increasing."""
         return () if self.table is None else self.table.rows
+
+    @property
+    def rows(self) -> list[Equivalent]:
+        """All rows, with the user's training, by rising batch."""
+        yours = () if self.table is None else (self.table.yours,)
+        return sorted((*yours, *self.equivalents), key=lambda row: row.batch)
 
     @property
     def is_sgd(self) -> bool:

@@ -22,8 +22,6 @@ from sgdphase.diagram._comparison import Comparison
 from sgdphase.diagram._training_runs import Setting, TrainingRun
 from sgdphase.stats import Estimate
 
-__all__ = ["BatchSearch", "Point", "Reference", "Refinement", "RowSearch", "training_runs"]
-
 STEP = math.log(2) / 2  # of the lattice, in log lr
 LONGEST_JUMP = 4  # in steps
 MOST_RATES = 12  # tried in a row to find a match

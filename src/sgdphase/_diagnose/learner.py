@@ -52,17 +52,6 @@ from sgdphase._records import Outcome
 from sgdphase._typing import FloatArray
 from sgdphase.errors import require
 
-__all__ = [
-    "Cell",
-    "Observations",
-    "Once",
-    "PlaneSearcher",
-    "Search",
-    "Searcher",
-    "Trial",
-    "power_of_two",
-]
-
 Cell = tuple[float, int]  # lr and batch
 
 

@@ -33,22 +33,20 @@ from sgdphase._diagnose.learner import Once, Searcher, Trial
 from sgdphase._diagnose.metrics import deciding_metric
 from sgdphase._diagnose.regime import Neighbours, regime_of
 from sgdphase._diagnose.runner import Runner
-from sgdphase._diagnose.text import listed, row_cells, warnings_of
+from sgdphase._diagnose.text import listed, row_cells
 from sgdphase._diagnose.unknown import (
     named,
     no_stable_lr,
-    nothing_learnt,
     open_regime,
     open_verdicts,
     user_failures,
+    warnings_of,
 )
 from sgdphase._records import Outcome
 from sgdphase._sweep.progress import duration
 from sgdphase.diagram._batch_table import Equivalent, Equivalents, equivalents
 from sgdphase.diagram._training_runs import went_up
 from sgdphase.own.function import UNKNOWN_SIZE
-
-__all__ = ["BatchQuestion"]
 
 REACH = 16  # the first table ends at this many times the user's batch
 FURTHEST = 1024  # and no later row goes beyond this many times
@@ -171,8 +169,8 @@ class BatchQuestion:
             part = max(runner.left, 0.0) / max(seconds, 1e-9)
             text += f"; the budget is enough for about {part:.0%} of that"
         if effort != efforts[0]:
-            best = affordable(point.batch, rows[:1], time, parallel, math.inf, efforts[:1])
-            self.enough = best[1] / _PLANNED + monotonic() - self.started
+            whole = table_seconds(efforts[0], point.batch, rows[0], time, parallel)
+            self.enough = whole / _PLANNED + monotonic() - self.started
             text += f"; a budget of {duration(self.enough)} would have {_EVERY}"
         runner.report(text)
         return effort, wanted
@@ -306,7 +304,7 @@ class BatchQuestion:
         )
         return replace(
             answer,
-            warnings=(*answer.warnings, *warnings_of(answer), *nothing_learnt(answer, user)),
+            warnings=(*answer.warnings, *warnings_of(answer, user)),
             unknown=(*answer.unknown, *open_verdicts(answer), *open_regime(answer)),
         )
 

@@ -12,8 +12,6 @@ from sgdphase._records import Outcome
 from sgdphase.diagram._four_regimes import TrainingRegime, neighbour_slopes, training_regime
 from sgdphase.diagram._training_runs import Setting
 
-__all__ = ["Neighbours", "regime_of"]
-
 
 @dataclass
 class Neighbours(BatchSearch):

@@ -24,8 +24,6 @@ from sgdphase._sweep.workers import Kept, workers_of
 from sgdphase.errors import InputError, require
 from sgdphase.own import UserTraining, forget, user_training
 
-__all__ = ["diagnose", "diagnose_until_fitted"]
-
 _UNITS = {"": 1.0, "s": 1.0, "sec": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
 # A first guess of lr ~ batch^exponent: by its square root the step of an adaptive optimizer grows.
 _EXPONENTS = {"sgd": 1.0, "adamw": 0.5}
@@ -125,11 +123,11 @@ def diagnose(
     _check(lr, batch, seeds)
     require("epochs", epochs, lambda n: n >= 1 and n == int(n), "an integer of at least 1")
     seconds = seconds_of(budget)
+    beta1, beta2 = betas or (None, None)
     user = _loaded(
         model, data, test_data=test_data, augment=augment, train=train, say=say, seconds=seconds,
         loss=loss, optimizer=optimizer, momentum=momentum, weight_decay=weight_decay,
-        schedule=schedule, warmup=warmup, beta1=None if betas is None else betas[0],
-        beta2=None if betas is None else betas[1],
+        schedule=schedule, warmup=warmup, beta1=beta1, beta2=beta2,
     )  # fmt: skip
     if user.train_size is not None and train_size is not None:
         raise InputError(f"train size = {train_size}: data() has {user.train_size} training points")
@@ -137,7 +135,10 @@ def diagnose(
     others = None if batches is None else tuple(map(int, batches))
     if others is not None and set(others) <= {batch}:
         raise InputError(f"batches = {list(others)}: must name another batch than yours, {batch}")
-    _check_batches((int(batch), *(others or ())), smallest=user.smallest_batch, largest=largest)
+    for size in (int(batch), *(others or ())):
+        if size < user.smallest_batch or (largest is not None and size > largest):
+            end = "" if largest is None else f" to the {largest} training points"
+            raise InputError(f"batch = {size}: must be from {user.smallest_batch}{end}")
     exponent = _EXPONENTS.get(user.options.get("optimizer", ""), 1.0)
     point = Point(
         float(lr), int(batch), int(epochs), metric or "", exponent=exponent,
@@ -228,14 +229,6 @@ def _check(lr: float, batch: int, seeds: int | None) -> None:
     require("batch", batch, lambda b: b >= 1 and b == int(b), "an integer of at least 1")
     least = 2 if seeds is None else seeds
     require("seeds", least, lambda n: n >= 2 and n == int(n), "an integer of at least 2")
-
-
-def _check_batches(batches: tuple[int, ...], *, smallest: int, largest: int | None) -> None:
-    """Raise `InputError` for a batch that cannot be."""
-    for batch in batches:
-        if batch < smallest or (largest is not None and batch > largest):
-            end = "" if largest is None else f" to the {largest} training points"
-            raise InputError(f"batch = {batch}: must be from {smallest}{end}")
 
 
 def _loaded(model: Any, data: Any, *, say: Say, **given: Any) -> UserTraining:

@@ -29,8 +29,6 @@ from sgdphase.diagram._batch_table import Equivalent
 from sgdphase.diagram._style import BLUE, GREEN, GREY, ORANGE, new_figure
 from sgdphase.stats import digits
 
-__all__ = ["TITLE", "draw", "metric_picture", "parts", "rate_picture"]
-
 TITLE = "Which learning rate goes with another batch?"
 
 _COLOURS = {
@@ -107,7 +105,7 @@ def metric_picture(d: Diagnosis) -> Figure:
     """The deciding metric against the batch, along the recommended learning rates."""
     figure, axes = new_figure(size=(6.4, 3.8))
     assert d.table is not None
-    rows, ours, tolerance = _rows(d), d.table.yours.metrics[d.metric].value, d.table.tolerance
+    rows, ours, tolerance = d.rows, d.table.yours.metrics[d.metric].value, d.table.tolerance
     scale = 100.0 if d.metric in SHARES else 1.0
     band = scale * (ours - tolerance), scale * (ours + tolerance)
     axes.axhspan(*band, color=BLUE, alpha=0.12, lw=0)
@@ -130,7 +128,7 @@ def metric_picture(d: Diagnosis) -> Figure:
 def rate_picture(d: Diagnosis) -> Figure:
     """The learning rate of each row, and the rule through them."""
     figure, axes = new_figure(size=(6.4, 3.4))
-    rows = _rows(d)
+    rows = d.rows
     for row in rows:
         colour = BLUE if row.batch == d.batch else _COLOURS[row.verdict]
         error = None if row.by == "best" else reach(row.lr)
@@ -153,11 +151,6 @@ def rate_picture(d: Diagnosis) -> Figure:
     axes.set_yticks(ticks, [digits(tick) for tick in ticks])
     _log_batches(axes, rows)
     return figure
-
-
-def _rows(d: Diagnosis) -> list[Equivalent]:
-    yours = () if d.table is None else (d.table.yours,)
-    return sorted((*yours, *d.equivalents), key=lambda row: row.batch)
 
 
 def _seeds(axes: Any, d: Diagnosis, row: Equivalent, scale: float) -> None:
@@ -210,7 +203,7 @@ def _rate_caption(d: Diagnosis) -> str:
 
 
 def _metrics(d: Diagnosis) -> Html:
-    rows = _rows(d)
+    rows = d.rows
     names = list(rows[0].metrics)
     return table(
         ("batch", "lr", "seeds", *map(metric_name, names)),

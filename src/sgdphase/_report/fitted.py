@@ -25,8 +25,6 @@ from sgdphase._report.page import (
 from sgdphase._report.plane import plane_picture
 from sgdphase._report.runs import every_run
 
-__all__ = ["TITLE", "draw", "parts"]
-
 TITLE = "Which regime is this training in?"
 
 _TITLES = {

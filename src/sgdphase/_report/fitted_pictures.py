@@ -21,8 +21,6 @@ from sgdphase.diagram._regimes import REACH
 from sgdphase.diagram._style import BLUE, GREEN, GREY, ORANGE, PURPLE, new_figure
 from sgdphase.stats import Estimate, digits
 
-__all__ = ["COLOURS", "alignment_of", "batch_picture", "reach", "scaling_picture", "slopes_picture"]
-
 COLOURS: dict[Regime, str] = {
     "noise-dominated": ORANGE,
     "first-step-dominated": BLUE,

@@ -23,12 +23,6 @@ from sgdphase.diagram._style import save
 from sgdphase.errors import InputError
 from sgdphase.stats import Estimate, digits
 
-__all__ = [
-    "Html", "doubts", "folded", "has_interval", "heading", "items", "joined", "link", "page",
-    "pairs", "paragraph", "picture", "png", "section", "show", "table", "text", "write_file",
-    "written",
-]  # fmt: skip
-
 
 class Html(str):
     """Text that is HTML already."""

@@ -19,8 +19,6 @@ from sgdphase.diagram import Regime
 from sgdphase.diagram._style import GREEN, PURPLE, new_figure
 from sgdphase.stats import Estimate, digits
 
-__all__ = ["plane_picture"]
-
 # How runs are drawn that have no alignment to show, and what the legend calls them.
 _MARKS = {
     "diverged": ("x", "diverged"),

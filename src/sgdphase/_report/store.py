@@ -37,8 +37,6 @@ from sgdphase.errors import InputError
 from sgdphase.own import UserProblem
 from sgdphase.stats import Estimate
 
-__all__ = ["Experiment", "experiments", "store_page"]
-
 # A row has about 300 bytes: with more rows a browser takes long to open the page.
 MOST_RUNS = 20_000
 
@@ -216,18 +214,19 @@ def _settings(experiment: Experiment) -> str:
 
 def _numbers(diagram: PhaseDiagram) -> Html:
     below, above = diagram.slopes.get("below"), diagram.slopes.get("above")
-    rows: list[tuple[str, str, str, str]] = [
-        _row("B*", diagram.critical_batch, "batch below which noise decides what is learnt"),
-        _row("T_c", diagram.critical_temperature, "lr/batch below which it is like GD (up to B*)"),
-        _row("first-step line", diagram.first_step_lr, "lr below which it is like GD (above B*)"),
-        _row("slope of the GD line below B*", below, "expected: 1"),
-        _row("slope of the GD line above B*", above, "expected: 0"),
+    known = [
+        ("B*", diagram.critical_batch, "batch below which noise decides what is learnt"),
+        ("T_c", diagram.critical_temperature, "lr/batch below which it is like GD (up to B*)"),
+        ("first-step line", diagram.first_step_lr, "lr below which it is like GD (above B*)"),
+        ("slope of the GD line below B*", below, "expected: 1"),
+        ("slope of the GD line above B*", above, "expected: 0"),
     ]
     best = diagram.best
     if best is not None:
         where = f"at lr = {best.lr:g}, batch = {best.batch:g} ({best.regime})"
         estimate = Estimate(best.value, best.low, best.high)
-        rows.append(_row("lowest test error", estimate, where))
+        known.append(("lowest test error", estimate, where))
+    rows = [(name, *written(estimate, 4), meaning) for name, estimate, meaning in known]
     regimes = diagram.grid("regime")
     counts = ", ".join(f"{n} {name}" for name in REGIMES if (n := int((regimes == name).sum())))
     rows.append(("cells", str(regimes.size), "", counts))
@@ -238,10 +237,6 @@ def _numbers(diagram: PhaseDiagram) -> Html:
         caption = f"The GD line: where it is {diagram.factor:g} times its value in GD"
         parts.append(folded(caption, table(("batch", "lr", "low", "high"), line)))
     return joined(parts)
-
-
-def _row(name: str, estimate: Estimate | None, meaning: str) -> tuple[str, str, str, str]:
-    return (name, *written(estimate, 4), meaning)
 
 
 def _cells(diagram: PhaseDiagram) -> Html:

@@ -12,8 +12,6 @@ from sgdphase._sweep import Run
 from sgdphase.diagram import LinePoint, Regime
 from sgdphase.stats import Estimate
 
-__all__ = ["FittedDiagnosis", "Limit", "Scaling", "Size"]
-
 
 @dataclass(frozen=True)
 class Size:
@@ -163,11 +161,9 @@ class FittedDiagnosis:
 
     def __str__(self) -> str:
         from sgdphase._diagnose.fitted.text import answer_lines  # which is made of answers
+        from sgdphase._diagnose.text import with_doubts
 
-        lines = answer_lines(self)
-        for title, listed in (("Unknown", self.unknown), ("Warnings", self.warnings)):
-            lines += [f"{title}:", *(f"  - {line}" for line in listed)] if listed else []
-        return "\n".join(lines)
+        return with_doubts(answer_lines(self), self.unknown, self.warnings)
 
     __repr__ = __str__
 

@@ -20,8 +20,6 @@ from sgdphase._diagnose.learner import PlaneSearcher, Search, Trial, power_of_tw
 from sgdphase.errors import require
 from sgdphase.stats import Estimate
 
-__all__ = ["Critical", "CriticalBatch"]
-
 DISTANCES = (4, 8, 16)  # from B*, of the cells that a side is measured at
 NEAREST = 2  # the crossover is sharp: if need be, both laws are used at B*/2 and 2 B*
 ROUNDS = 4  # of moving the cells or the large batch to the latest B*

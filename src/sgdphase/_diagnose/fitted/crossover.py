@@ -17,8 +17,6 @@ import numpy as np
 from sgdphase._typing import FloatArray
 from sgdphase.stats import REPLICATES, Estimate, interval, linear_fit, seed_means, seed_replicates
 
-__all__ = ["Crossover", "Side", "crossover"]
-
 # Half way between the slope of a side in log batch and that of the other.
 REACH = 0.5
 

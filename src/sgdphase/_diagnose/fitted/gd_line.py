@@ -22,8 +22,6 @@ from sgdphase.diagram._phase import LinePoint
 from sgdphase.errors import require
 from sgdphase.stats import REPLICATES, interval, seed_means, seed_replicates
 
-__all__ = ["GdLine", "GdPoints"]
-
 STEP = 4.0
 STEPS = 10  # of that size at most, in each direction
 # Slope of log m over a step. m = m_gd + c lr is then within 9 % of m_gd at the lower end.

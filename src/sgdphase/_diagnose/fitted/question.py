@@ -28,8 +28,6 @@ from sgdphase._sweep import Run
 from sgdphase.diagram import LinePoint
 from sgdphase.stats import REPLICATES, Estimate, interval, seed_means, seed_replicates, shown
 
-__all__ = ["Question"]
-
 # The learning rate is divided by these in turn if small batches are of no use.
 _ROWS = (1, 16, 256)
 # Per point, if it does not start with more.
@@ -99,19 +97,10 @@ class Question:
         if not line and measured.lines:
             line = carried(measured.lines[max(measured.lines)], at_full)
         expected, regimes = local.regime, local.between
+        point: Any = {"lr": self.lr, "batch": self.batch, "critical": at_full, "line": line}
         if at < full:
-            expected = regime_at(
-                local.regime, lr=self.lr, batch=self.batch, critical=at_full, line=line
-            )
-            regimes = None
-        temperature, rate = limits(
-            regimes or (expected,),
-            lr=self.lr,
-            batch=self.batch,
-            train_size=full,
-            critical=at_full,
-            line=line,
-        )
+            expected, regimes = regime_at(local.regime, **point), None
+        temperature, rate = limits(regimes or (expected,), train_size=full, **point)
         runs = runner.used_runs()
         named = local.regime not in ("unclear", "diverged", "missing") or local.between is not None
         return FittedDiagnosis(

@@ -15,8 +15,6 @@ from sgdphase._diagnose.fitted.reasons import left_out
 from sgdphase._diagnose.learner import Observations, Trial
 from sgdphase._records import Outcome
 
-__all__ = ["STEP", "row_search"]
-
 STEP = 4.0  # in lr, between the two runs of a slope
 DOWN = 256  # how far below the start a lower lr is tried
 STEPS = 8  # a factor of at least 2^16

@@ -13,8 +13,6 @@ from sgdphase._diagnose.runner import Runner
 from sgdphase._sweep.progress import duration
 from sgdphase.errors import InputError
 
-__all__ = ["Schedule", "chosen", "given", "ladder", "total_seconds"]
-
 # Share of the budget that is planned: some trainings take longer than the first one.
 _PLANNED = 0.7
 # The ratio of neighbouring sizes, and the largest number of sizes.

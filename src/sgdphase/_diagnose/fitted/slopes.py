@@ -30,8 +30,6 @@ from sgdphase.diagram._regimes import CONFIDENCE, REACH, TARGETS, Regime, neares
 from sgdphase.errors import require
 from sgdphase.stats import LEVEL, REPLICATES, Estimate, interval, seed_means, seed_replicates
 
-__all__ = ["Local", "LocalSlopes"]
-
 NAMES = tuple(TARGETS)
 # The third weight of a crossover between two regimes is below it: one of all three has a third.
 THIRD = 0.25

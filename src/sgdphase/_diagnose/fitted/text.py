@@ -10,8 +10,6 @@ from sgdphase.diagram import TARGETS, Regime
 from sgdphase.diagram._regimes import REACH
 from sgdphase.stats import digits, shown
 
-__all__ = ["answer_lines"]
-
 _MEANS: dict[Regime, str] = {
     "noise-dominated": "what is learnt depends on lr/batch",
     "first-step-dominated": "what is learnt depends on lr, not on the batch",
