@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from matplotlib.figure import Figure
 
@@ -27,32 +27,35 @@ from sgdphase._report.runs import every_run
 
 TITLE = "Which regime is this training in?"
 
-_TITLES = {
-    "plane": "The training in the plane of batch and learning rate",
-    "batch": "Alignment over learning rate against batch",
-    "scaling": "B* against train size",
-    "slopes": "Slopes of alignment",
-}
-_CAPTIONS = {
+# What draws each picture, its title and its caption.
+_PICTURES: dict[str, tuple[Callable[[FittedDiagnosis], Figure | None], str, str]] = {
     "plane": (
+        plane_picture,
+        "The training in the plane of batch and learning rate",
         "Every run at train size {measured_at} is a dot, coloured by its final alignment; seeds "
         "are side by side. The star is your training. Purple: B* with its interval. Green: the "
         "line below which training is like gradient descent; it rises with the batch and is flat "
-        "from about twice B* on. Arrows: how far the boundaries are."
+        "from about twice B* on. Arrows: how far the boundaries are.",
     ),
     "batch": (
+        batch_picture,
+        "Alignment over learning rate against batch",
         "How B* is measured. At a fixed learning rate, alignment over lr falls as one over the "
         "batch where noise decides what is learnt, and is constant where the first step decides. "
-        "Small dots are single seeds; B* is where the two dashed laws meet."
+        "Small dots are single seeds; B* is where the two dashed laws meet.",
     ),
     "scaling": (
+        scaling_picture,
+        "B* against train size",
         "B* at the measured sizes, and the power law through them with its interval. Values beyond "
-        "the measured sizes assume that the law continues."
+        "the measured sizes assume that the law continues.",
     ),
     "slopes": (
+        slopes_picture,
+        "Slopes of alignment",
         "The slopes of alignment at your learning rate and batch (star, with intervals) among "
         "those of the three regimes. A point outside all circles is a crossover: it belongs to no "
-        "regime."
+        "regime.",
     ),
 }
 _DIFFERENCE = (
@@ -70,12 +73,7 @@ _DIFFERENCE = (
 
 def draw(diagnosis: FittedDiagnosis) -> dict[str, Figure | None]:
     """The pictures by name; None for one that there is nothing to show in."""
-    return {
-        "plane": plane_picture(diagnosis),
-        "batch": batch_picture(diagnosis),
-        "scaling": scaling_picture(diagnosis),
-        "slopes": slopes_picture(diagnosis),
-    }
+    return {name: make(diagnosis) for name, (make, _, _) in _PICTURES.items()}
 
 
 def parts(diagnosis: FittedDiagnosis, drawn: Mapping[str, bytes]) -> list[Html]:
@@ -115,8 +113,8 @@ def _answer(lines: Sequence[str]) -> list[Html]:
 
 
 def _pictured(diagnosis: FittedDiagnosis, name: str, content: bytes) -> Html:
-    caption = _CAPTIONS[name].format(measured_at=diagnosis.measured_at)
-    return picture(content, caption, _TITLES[name])
+    _, title, caption = _PICTURES[name]
+    return picture(content, caption.format(measured_at=diagnosis.measured_at), title)
 
 
 def _numbers(diagnosis: FittedDiagnosis) -> Html:

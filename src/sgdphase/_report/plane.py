@@ -142,16 +142,15 @@ def _names(axes: Any, diagnosis: FittedDiagnosis, star: Estimate | None) -> None
     """The regimes whose place is known, in the strips above and below the runs."""
     (left, right), (bottom, top) = axes.get_xlim(), axes.get_ylim()
     edge = 0.045 * (top - bottom)
+    names: list[tuple[float, float, Regime, str]] = []
     if star is not None:
         x, gap = float(np.log2(star.value)), 0.012 * (right - left)
-        _name(axes, x - gap, top - edge, "noise-dominated", "right")
-        _name(axes, x + gap, top - edge, "first-step-dominated", "left")
+        names.append((x - gap, top - edge, "noise-dominated", "right"))
+        names.append((x + gap, top - edge, "first-step-dominated", "left"))
     if diagnosis.gd_line:
-        _name(axes, (left + right) / 2, bottom + edge, "GD", "center")
-
-
-def _name(axes: Any, x: float, y: float, name: Regime, ha: str) -> None:
-    axes.text(x, y, name, ha=ha, va="center", color=COLOURS[name], weight="bold", zorder=6)
+        names.append(((left + right) / 2, bottom + edge, "GD", "center"))
+    for x, y, name, ha in names:
+        axes.text(x, y, name, ha=ha, va="center", color=COLOURS[name], weight="bold", zorder=6)
 
 
 def _arrows(axes: Any, diagnosis: FittedDiagnosis, star: Estimate | None) -> None:

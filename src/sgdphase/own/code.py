@@ -217,18 +217,17 @@ def _place(error: BaseException, files: Collection[str]) -> str:
     return place
 
 
+@dataclass
 class _Directory:
     """The working directory of the user's code: where it last moved to."""
 
-    def __init__(self) -> None:
-        self._path: str | None = None
+    _path: str | None = None
 
     @contextmanager
     def entered(self) -> Iterator[None]:
         """Work there, and go back at the end, also in nested calls."""
         before = _working_directory()
-        if self._path is not None:
-            _move(self._path)
+        _move(self._path)
         start = _working_directory()
         try:
             yield
