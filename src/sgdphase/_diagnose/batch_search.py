@@ -10,12 +10,12 @@ or if the match is worse, the search looks for the best rate, until it has worse
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
-from sgdphase._diagnose.learner import Search, Searcher, Trial
+from sgdphase._diagnose.learner import Cell, Search, Searcher, Trial
 from sgdphase._records import Outcome
 from sgdphase.diagram._batch_table import NEAR, matched_lr, mean, row_of
 from sgdphase.diagram._comparison import Comparison
@@ -107,6 +107,10 @@ class BatchSearch(Searcher):
         """Some seeds of a setting."""
         return tuple(Trial(lr, batch, seed, epochs or self.point.epochs) for seed in range(seeds))
 
+    def all_trials(self, cells: Sequence[Cell], seeds: int) -> tuple[Trial, ...]:
+        """Some seeds of several settings."""
+        return tuple(trial for cell in cells for trial in self.trials(*cell, seeds))
+
 
 @dataclass
 class Reference(BatchSearch):
@@ -115,11 +119,7 @@ class Reference(BatchSearch):
     def search(self) -> Search:
         point = self.point
         yield self.trials(point.lr, point.batch, point.seeds)
-        yield tuple(
-            trial
-            for index in (-2, 2)
-            for trial in self.trials(point.rate(index), point.batch, point.scouts)
-        )
+        yield self.all_trials([(point.rate(k), point.batch) for k in (-2, 2)], point.scouts)
 
 
 @dataclass
@@ -288,11 +288,7 @@ class RowSearch(BatchSearch):
             rates = [self.point.rate(place) for place in wanted]
             if all(self._has(rate) for rate in rates):
                 return
-            yield tuple(
-                trial
-                for rate in rates
-                for trial in self.trials(rate, self.batch, self.point.scouts)
-            )
+            yield self.all_trials([(rate, self.batch) for rate in rates], self.point.scouts)
 
 
 @dataclass
@@ -319,8 +315,4 @@ class Refinement(BatchSearch):
             ]
             if not rates:
                 return
-            yield tuple(
-                trial
-                for lr, batch in [(point.lr, point.batch), *rates]
-                for trial in self.trials(lr, batch, seeds)
-            )
+            yield self.all_trials([(point.lr, point.batch), *rates], seeds)

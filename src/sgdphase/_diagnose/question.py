@@ -118,14 +118,9 @@ class BatchQuestion:
             )
             return None
         outcomes = [runner.runs[self.size][trial].outcome for trial in first]
-        ended = [
-            outcome
-            for outcome in outcomes
-            if outcome.status == "finished" and not went_up(outcome.observables)
-        ]
-        if len(ended) < len(outcomes):
+        if any(o.status != "finished" or went_up(o.observables) for o in outcomes):
             return None
-        name, maximize = deciding_metric(ended[0].observables, self.metric, self.maximize)
+        name, maximize = deciding_metric(outcomes[0].observables, self.metric, self.maximize)
         self.point = replace(point, metric=name, maximize=maximize)
         large = max(self._wanted(EFFORTS[0]), default=point.batch)
         index = round(point.exponent * math.log(large / point.batch) / STEP)

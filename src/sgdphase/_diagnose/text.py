@@ -60,10 +60,7 @@ def answer_text(diagnosis: Diagnosis) -> str:
     """The whole answer, as lines."""
     lines = [your_training(diagnosis)]
     lines += [f"  {line}" for line in table_lines(diagnosis)]
-    lines += [better] if (better := better_lr(diagnosis)) else []
-    lines += [advice(diagnosis)]
-    lines += [why] if (why := reason(diagnosis)) else []
-    lines += [slopes] if (slopes := slopes_line(diagnosis)) else []
+    lines += filter(None, (text(diagnosis) for text in (better_lr, advice, reason, slopes_line)))
     return with_doubts(lines, diagnosis.unknown, diagnosis.warnings)
 
 

@@ -174,9 +174,8 @@ def _log_batches(axes: Any, rows: list[Equivalent]) -> None:
 
 
 def _metric_caption(d: Diagnosis) -> str:
-    end = ""
-    if d.table is not None and d.table.largest_batch is not None:
-        limit = d.table.largest_batch
+    end, limit = "", None if d.table is None else d.table.largest_batch
+    if limit is not None:
         more = "" if math.isinf(limit.batch.high) else f" to {limit.batch.high:.0f}"
         end = (
             f" A curve through all rows stays within it up to batch {limit.batch.value:.0f} "

@@ -131,7 +131,7 @@ class FittedDiagnosis:
         return max(known, key=lambda size: size.train_size, default=None)
 
     def critical_batch_at(self, train_size: int) -> Estimate | None:
-        """`B*` at this size, if it is known."""
+        """`B*` at `train_size`, if it is known."""
         return next((s.critical_batch for s in self.sizes if s.train_size == train_size), None)
 
     def gd_line_at(self, batch: float) -> float | None:
