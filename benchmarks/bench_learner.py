@@ -24,7 +24,7 @@ import numpy as np
 from sgdphase import PhaseDiagram, TeacherTask, Training, phase_diagram, plane_from_table, train
 from sgdphase._diagnose.fitted.boundary import CriticalBatch
 from sgdphase._diagnose.fitted.gd_line import GdLine
-from sgdphase._diagnose.learner import Learner, Trial
+from sgdphase._diagnose.learner import Searcher, Trial
 from sgdphase._records import Outcome
 
 LRS = [2.0**k for k in range(-6, 11)]
@@ -78,7 +78,7 @@ class Perceptron:
         )
 
 
-def finish(learner: Learner, run: Callable[[Trial], Outcome], most: int = 1000) -> int:
+def finish(learner: Searcher, run: Callable[[Trial], Outcome], most: int = 1000) -> int:
     """Tell a learner what it asks for until it is done; the number of runs."""
     runs = 0
     while wanted := learner.ask():

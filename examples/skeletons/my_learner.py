@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sgdphase._diagnose.learner import Trial
-from sgdphase._diagnose.observations import Search, Searcher
+from sgdphase._diagnose.learner import Search, Searcher, Trial
 
 
 @dataclass

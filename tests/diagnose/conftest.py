@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from sgdphase._diagnose.learner import Learner, Trial
+from sgdphase._diagnose.learner import Searcher, Trial
 from sgdphase._records import Outcome, Status, Training
 from sgdphase._sweep import train
 from sgdphase.problems import TeacherTask
@@ -88,7 +88,7 @@ class Perceptron:
         return _outcome(outcome.status, alignment=outcome["alignment"], first_step_alignment=first)
 
 
-def _finish(learner: Learner, run: Callable[[Trial], Outcome], most: int = 400) -> list[Trial]:
+def _finish(learner: Searcher, run: Callable[[Trial], Outcome], most: int = 400) -> list[Trial]:
     """Tell a learner what it asks for until it is done: the runs, in the order asked for."""
     asked: list[Trial] = []
     while wanted := learner.ask():

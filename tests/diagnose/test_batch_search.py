@@ -11,8 +11,7 @@ import pytest
 from scipy.stats import binom
 
 from sgdphase._diagnose.batch_search import Point, Reference, RowSearch, training_runs
-from sgdphase._diagnose.learner import Trial
-from sgdphase._diagnose.observations import Searcher
+from sgdphase._diagnose.learner import Searcher, Trial
 from sgdphase._records import Outcome
 from sgdphase.diagram._batch_table import Equivalents, equivalents
 from sgdphase.diagram._training_runs import Setting, TrainingRun

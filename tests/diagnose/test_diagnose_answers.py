@@ -11,7 +11,7 @@ import pytest
 from sgdphase._diagnose.fitted.answer import FittedDiagnosis, Limit, Size
 from sgdphase._diagnose.fitted.growth import growth
 from sgdphase._diagnose.fitted.limits import carried, limits, regime_at
-from sgdphase._diagnose.fitted.sizes import chosen, given, ladder, total_seconds
+from sgdphase._diagnose.fitted.schedule import chosen, given, ladder, total_seconds
 from sgdphase._diagnose.fitted.text import answer_lines
 from sgdphase.diagram import LinePoint
 from sgdphase.errors import InputError

@@ -16,7 +16,8 @@ import pytest
 
 import sgdphase as sp
 from sgdphase._diagnose import runner
-from sgdphase._diagnose.fitted import FittedDiagnosis, sizes
+from sgdphase._diagnose.fitted import schedule
+from sgdphase._diagnose.fitted.answer import FittedDiagnosis
 from sgdphase._diagnose.fitted.schedule import Schedule
 from sgdphase._sweep.workers import InProcess
 from sgdphase.errors import InputError, UserError
@@ -197,7 +198,7 @@ def test_what_is_measured_at_a_larger_size_is_not_withheld(law: Path, monkeypatc
 
 def test_a_size_that_does_not_fit_into_the_budget_is_named(law: Path, monkeypatch: Any) -> None:
     monkeypatch.setattr(Schedule, "sizes", lambda self: ([256], [1024, 4096]))
-    monkeypatch.setattr(sizes, "_LEAST", 3600.0)  # seconds of a training
+    monkeypatch.setattr(schedule, "_LEAST", 3600.0)  # seconds of a training
     found = diagnosed(law)
     assert found.measured_at == 256
     said = "the regime of your training at 1024 points: B* there takes about 1 d 6 h, and "

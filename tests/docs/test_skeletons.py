@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import sgdphase as sp
-from sgdphase._diagnose.learner import Learner
+from sgdphase._diagnose.learner import Searcher
 from sgdphase.paper.figure import collect, make
 
 ROOT = Path(__file__).parents[2]
@@ -115,7 +115,7 @@ def test_a_trainer_continues_from_its_checkpoint(tmp_path: Path, monkeypatch: py
     assert trainer.train(training, checkpoint=state) == whole
 
 
-def run_all(learner: Learner) -> list[Any]:
+def run_all(learner: Searcher) -> list[Any]:
     """Answer its questions: rates above 3 diverge."""
     asked = []
     while trials := learner.ask():

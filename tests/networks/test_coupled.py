@@ -20,8 +20,9 @@ from sgdphase.networks._log import Log, copies
 from sgdphase.networks._losses import LOSSES, margins
 from sgdphase.networks._observables import alignment, scores
 from sgdphase.own import fitted
+from sgdphase.own.code import user_code
 from sgdphase.own.module import fresh
-from sgdphase.own.problem import user_code, user_functions
+from sgdphase.own.problem import user_functions
 
 DIM = 4
 

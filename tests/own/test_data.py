@@ -10,7 +10,8 @@ import pytest
 
 from sgdphase.errors import InputError
 from sgdphase.own import UserProblem
-from sgdphase.own.problem import user_code, user_functions
+from sgdphase.own.code import user_code
+from sgdphase.own.problem import user_functions
 
 torch = pytest.importorskip("torch")
 from torch.utils.data import DataLoader, TensorDataset  # noqa: E402

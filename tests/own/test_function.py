@@ -14,8 +14,9 @@ from sgdphase._records import Training
 from sgdphase._sweep import Store, sweep
 from sgdphase._sweep.run import run
 from sgdphase.errors import InputError, UserError
+from sgdphase.own.code import user_code
 from sgdphase.own.function import train
-from sgdphase.own.problem import user_code, user_file, user_functions
+from sgdphase.own.problem import user_file, user_functions
 from sgdphase.problems import TeacherTask
 
 

@@ -23,8 +23,8 @@ from sgdphase.errors import InputError, UserError
 from sgdphase.own import UserProblem
 from sgdphase.own import data as own_data
 from sgdphase.own import problem as user_problems
-from sgdphase.own.code import load
-from sgdphase.own.problem import user_code, user_file, user_functions
+from sgdphase.own.code import load, user_code
+from sgdphase.own.problem import user_file, user_functions
 
 torch = pytest.importorskip("torch")
 

@@ -23,8 +23,9 @@ from sgdphase.networks._batches import batches
 from sgdphase.networks._descent import State, descend
 from sgdphase.networks._fitting import Fitting
 from sgdphase.own import fitted, trainer
+from sgdphase.own.code import user_code
 from sgdphase.own.module import Traits, fresh
-from sgdphase.own.problem import user_code, user_file, user_functions
+from sgdphase.own.problem import user_file, user_functions
 from sgdphase.problems import TeacherTask
 
 Loss = Callable[[Tensor, Tensor], Tensor]

@@ -13,8 +13,7 @@ import pytest
 
 from sgdphase._diagnose.fitted.answer import FittedDiagnosis, Limit, Scaling, Size
 from sgdphase._records import Outcome, Training
-from sgdphase._report import store, store_page
-from sgdphase._report.fitted import fitted_page
+from sgdphase._report import diagnosis_page, store, store_page
 from sgdphase._report.page import Html, page, paragraph, table, write_file
 from sgdphase._report.plane import plane_picture
 from sgdphase._report.store import experiments
@@ -165,7 +164,7 @@ def pngs(folder):
 
 def test_a_diagnosis_in_full(tmp_path):
     runs = [run for size in SIZES for run in plane(size=size)]
-    path = fitted_page(replace(FULL, runs=tuple(runs)), tmp_path / "new" / "folder")
+    path = diagnosis_page(replace(FULL, runs=tuple(runs)), tmp_path / "new" / "folder")
     assert path == tmp_path / "new" / "folder" / "diagnosis.html"
     assert pngs(path.parent) == PNGS
     found = read(path)
@@ -203,7 +202,7 @@ def test_a_diagnosis_in_full(tmp_path):
 def test_a_diagnosis_of_nothing(tmp_path):
     (tmp_path / "diagnosis-slopes.png").write_bytes(b"of an earlier one")
     (tmp_path / "mine.png").write_bytes(b"not ours")
-    found = read(fitted_page(EMPTY, tmp_path))
+    found = read(diagnosis_page(EMPTY, tmp_path))
     assert pngs(tmp_path) == {"mine.png"}
     assert "There are no runs." in found.text
     assert "not measured" in found.text
@@ -237,20 +236,20 @@ def test_a_diagnosis_of_nothing(tmp_path):
     ],
 )
 def test_a_diagnosis_in_part(tmp_path, changes):
-    read(fitted_page(replace(FULL, runs=tuple(plane()[::7]), **changes), tmp_path))
+    read(diagnosis_page(replace(FULL, runs=tuple(plane()[::7]), **changes), tmp_path))
 
 
 @pytest.mark.parametrize("runs", [[run_at(1.0, 8)], plane(status="diverged")[::7]])
 @pytest.mark.parametrize("diagnosis", [FULL, EMPTY])
 def test_a_diagnosis_from_runs_that_tell_little(tmp_path, diagnosis, runs):
-    read(fitted_page(replace(diagnosis, runs=tuple(runs)), tmp_path))
+    read(diagnosis_page(replace(diagnosis, runs=tuple(runs)), tmp_path))
     assert "diagnosis-plane.png" in pngs(tmp_path)
 
 
 def test_runs_without_an_alignment_are_drawn_and_named():
     given_up = replace(run_at(8.0, 8), outcome=Outcome("budget", 0, 0.0, {}))
     runs = [run_at(1.0, 8, value=-0.1), run_at(2.0, 8, status="budget"), given_up]
-    drawn = plane_picture(EMPTY, runs).axes[0].get_legend()
+    drawn = plane_picture(replace(EMPTY, runs=tuple(runs))).axes[0].get_legend()
     assert {entry.get_text() for entry in drawn.get_texts()} >= {
         "alignment not positive", "not fitted", "given up",
     }  # fmt: skip
@@ -259,7 +258,7 @@ def test_runs_without_an_alignment_are_drawn_and_named():
 def test_a_diagnosis_that_cannot_be_written(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match="cannot be created"):
-        fitted_page(EMPTY, tmp_path / "file")
+        diagnosis_page(EMPTY, tmp_path / "file")
 
 
 def test_a_store(tmp_path):

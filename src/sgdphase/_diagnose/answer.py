@@ -11,8 +11,6 @@ from sgdphase._sweep import Run
 from sgdphase.diagram._batch_table import Equivalent, Equivalents
 from sgdphase.diagram._four_regimes import TrainingRegime
 
-__all__ = ["Diagnosis"]
-
 
 @dataclass(frozen=True)
 class Diagnosis:
@@ -65,6 +63,12 @@ class Diagnosis:
         return () if self.table is None else self.table.rows
 
     @property
+    def rows(self) -> list[Equivalent]:
+        """All rows, with the user's training, by rising batch."""
+        yours = () if self.table is None else (self.table.yours,)
+        return sorted((*yours, *self.equivalents), key=lambda row: row.batch)
+
+    @property
     def is_sgd(self) -> bool:
         """Whether the optimizer is SGD, for which regimes have names; assumed of a function."""
         return bool(self.settings.get("optimizer", "sgd") == "sgd")
@@ -103,40 +107,47 @@ class Diagnosis:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        from sgdphase._diagnose.html import answer_html
+        from sgdphase._diagnose.text import answer_html
 
         return answer_html(self)
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON; None where there is no number."""
         table, regime = self.table, self.regime
-        return {
+        ours = None if table is None else table.yours
+        values: dict[str, Any] = {
             "yours": {
                 "lr": self.lr,
                 "batch": self.batch,
                 "epochs": self.epochs,
-                "steps": None if table is None else table.yours.steps or None,
-                "seeds": 0 if table is None else table.yours.seeds,
-                "metrics": {}
-                if table is None
-                else {name: value.as_dict() for name, value in table.yours.metrics.items()},
+                "steps": None if ours is None else ours.steps or None,
+                "seeds": 0 if ours is None else ours.seeds,
+                "metrics": {} if ours is None else ours.metrics,
             },
             "metric": self.metric,
             "tolerance": None if table is None else table.tolerance,
-            "equivalents": [row.as_dict() for row in self.equivalents],
-            "largest_batch": None
-            if table is None or table.largest_batch is None
-            else table.largest_batch.as_dict(),
-            "rule": None if table is None or table.rule is None else table.rule.as_dict(),
+            "equivalents": self.equivalents,
+            "largest_batch": None if table is None else table.largest_batch,
+            "rule": None if table is None else table.rule,
             "regime": regime.name,
-            "between": None if regime.between is None else list(regime.between),
+            "between": regime.between,
             "confidence": regime.confidence,
-            "slopes": None if regime.slopes is None else regime.slopes.as_dict(),
-            "warnings": list(self.warnings),
-            "unknown": list(self.unknown),
+            "slopes": regime.slopes,
+            "warnings": self.warnings,
+            "unknown": self.unknown,
             "trainings": self.trainings,
             "seconds": self.seconds,
             "estimated_seconds": self.estimated_seconds,
             "table_seconds": self.table_seconds,
             "settings": {"train size": self.train_size, **self.settings},
         }
+        return {name: plain(value) for name, value in values.items()}
+
+
+def plain(value: Any) -> Any:
+    """A value for JSON: records as dicts, tuples as lists."""
+    if isinstance(value, Mapping):
+        return {name: plain(part) for name, part in value.items()}
+    if isinstance(value, tuple):
+        return [plain(part) for part in value]
+    return value.as_dict() if hasattr(value, "as_dict") else value

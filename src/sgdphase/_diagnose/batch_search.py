@@ -10,20 +10,17 @@ or if the match is worse, the search looks for the best rate, until it has worse
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
-from sgdphase._diagnose.learner import Trial
-from sgdphase._diagnose.observations import Search, Searcher
+from sgdphase._diagnose.learner import Cell, Search, Searcher, Trial
 from sgdphase._records import Outcome
 from sgdphase.diagram._batch_table import NEAR, matched_lr, mean, row_of
 from sgdphase.diagram._comparison import Comparison
 from sgdphase.diagram._training_runs import Setting, TrainingRun
 from sgdphase.stats import Estimate
-
-__all__ = ["BatchSearch", "Point", "Reference", "Refinement", "RowSearch", "training_runs"]
 
 STEP = math.log(2) / 2  # of the lattice, in log lr
 LONGEST_JUMP = 4  # in steps
@@ -56,6 +53,12 @@ class Point:
     @property
     def setting(self) -> Setting:
         return Setting(self.lr, self.batch, self.epochs)
+
+    def comparison(self, runs: Mapping[Trial, Outcome]) -> Comparison:
+        """Of runs with those at the user's point."""
+        return Comparison(
+            training_runs(runs), self.setting, metric=self.metric, maximize=self.maximize
+        )
 
     def rate(self, index: int) -> float:
         """The learning rate of a place on the lattice.
@@ -95,20 +98,18 @@ class BatchSearch(Searcher):
         runs = self.observations.runs
         if len(runs) not in self._compared:
             self._compared.clear()
-            self._compared[len(runs)] = Comparison(
-                training_runs(runs),
-                self.point.setting,
-                metric=self.point.metric,
-                maximize=self.point.maximize,
-            )
+            self._compared[len(runs)] = self.point.comparison(runs)
         return self._compared[len(runs)]
 
     def trials(
-        self, lr: float, batch: int, seeds: int, *, first: int = 0, epochs: int | None = None
+        self, lr: float, batch: int, seeds: int, *, epochs: int | None = None
     ) -> tuple[Trial, ...]:
         """Some seeds of a setting."""
-        length = epochs or self.point.epochs
-        return tuple(Trial(lr, batch, seed, length) for seed in range(first, seeds))
+        return tuple(Trial(lr, batch, seed, epochs or self.point.epochs) for seed in range(seeds))
+
+    def all_trials(self, cells: Sequence[Cell], seeds: int) -> tuple[Trial, ...]:
+        """Some seeds of several settings."""
+        return tuple(trial for cell in cells for trial in self.trials(*cell, seeds))
 
 
 @dataclass
@@ -118,11 +119,7 @@ class Reference(BatchSearch):
     def search(self) -> Search:
         point = self.point
         yield self.trials(point.lr, point.batch, point.seeds)
-        yield tuple(
-            trial
-            for index in (-2, 2)
-            for trial in self.trials(point.rate(index), point.batch, point.scouts)
-        )
+        yield self.all_trials([(point.rate(k), point.batch) for k in (-2, 2)], point.scouts)
 
 
 @dataclass
@@ -291,11 +288,7 @@ class RowSearch(BatchSearch):
             rates = [self.point.rate(place) for place in wanted]
             if all(self._has(rate) for rate in rates):
                 return
-            yield tuple(
-                trial
-                for rate in rates
-                for trial in self.trials(rate, self.batch, self.point.scouts)
-            )
+            yield self.all_trials([(rate, self.batch) for rate in rates], self.point.scouts)
 
 
 @dataclass
@@ -322,8 +315,4 @@ class Refinement(BatchSearch):
             ]
             if not rates:
                 return
-            yield tuple(
-                trial
-                for lr, batch in [(point.lr, point.batch), *rates]
-                for trial in self.trials(lr, batch, seeds)
-            )
+            yield self.all_trials([(point.lr, point.batch), *rates], seeds)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-__all__ = ["Effort", "TrainingTime", "affordable", "trainings_of"]
-
 # Learning rates that a row tries on average, besides the one that matches.
 _RATES = 2.5
 # Overhead per training in seconds.

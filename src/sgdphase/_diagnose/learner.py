@@ -1,18 +1,58 @@
 """What a learner is: it asks for runs, gets their outcomes, and answers.
 
-A learner knows nothing of how runs are made, stored or timed. Its answer and its next question are
-functions of the outcomes it got, in any order. So a new learner that gets the runs of a store
-continues where the last one stopped.
+It knows nothing of how runs are made, stored or timed, and a new learner that gets the runs of a
+store continues where the last one stopped.
+
+A search is a generator that yields the runs it needs and then reads them. Each call of `ask` starts
+it from the beginning and replays it over the observations, up to the first runs that are missing:
+these are what it asks for. So questions and answers are functions of the observations, no run is
+asked for twice, and a search with a bounded number of runs ends.
+
+The largest learning rate, by factors of 2, that does not diverge:
+
+>>> @dataclass
+... class LargestRate(Searcher):
+...     lr: float
+...
+...     def search(self):
+...         lr = self.lr
+...         while True:
+...             yield (Trial(lr, batch=8, seed=0),)
+...             # From here on the run is there, made now or before.
+...             if self.observations.runs[Trial(lr, batch=8, seed=0)].status == "diverged":
+...                 return
+...             lr *= 2
+>>> learner = LargestRate(1.0)
+>>> while trials := learner.ask():
+...     for trial in trials:
+...         status = "diverged" if trial.lr > 3 else "fitted"
+...         learner.tell(trial, Outcome(status, steps=1, time=trial.lr, observables={}))
+>>> [(trial.lr, outcome.status) for trial, outcome in learner.observations.runs.items()]
+[(1.0, 'fitted'), (2.0, 'fitted'), (4.0, 'diverged')]
+
+Another learner that gets the same runs, in any order, asks for nothing:
+
+>>> again = LargestRate(1.0)
+>>> for trial, outcome in reversed(learner.observations.runs.items()):
+...     again.tell(trial, outcome)
+>>> again.ask()
+()
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Protocol
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Generator, Iterable
+from dataclasses import KW_ONLY, dataclass, field
+
+import numpy as np
 
 from sgdphase._records import Outcome
+from sgdphase._typing import FloatArray
+from sgdphase.errors import require
 
-__all__ = ["Learner", "Trial"]
+Cell = tuple[float, int]  # lr and batch
 
 
 @dataclass(frozen=True, order=True)
@@ -25,13 +65,118 @@ class Trial:
     epochs: int | None = None
 
 
-class Learner(Protocol):
-    """Asks for runs until it has an answer or has used its bound of runs."""
+Search = Generator[tuple[Trial, ...], None, None]
+
+
+@dataclass
+class Observations:
+    """Runs by what determines them."""
+
+    runs: dict[Trial, Outcome] = field(default_factory=dict)
+
+    def log(self, cell: Cell, seed: int) -> float:
+        """`log2` of the alignment of a run; NaN if it is not there, not fitted, or not positive."""
+        outcome = self.runs.get(Trial(*cell, seed))
+        if outcome is None or outcome.status != "fitted":
+            return math.nan
+        value = outcome.observables.get("alignment", math.nan)
+        return math.log2(value) if 0 < value < math.inf else math.nan
+
+    def share(self, cell: Cell, seed: int) -> float:
+        """The first step's share of the alignment of a run; NaN where it is not known."""
+        outcome = self.runs.get(Trial(*cell, seed))
+        if outcome is None or math.isnan(self.log(cell, seed)):
+            return math.nan
+        first = outcome.observables.get("first_step_alignment", math.nan)
+        if not 0 < first < math.inf:
+            return math.nan
+        return min(first / outcome.observables["alignment"], 1.0)
+
+    def table(self, cells: Iterable[Cell], seeds: Iterable[int]) -> FloatArray:
+        """`log2 m` as `[cell, seed]`."""
+        seeds = list(seeds)
+        rows = [[self.log(cell, seed) for seed in seeds] for cell in cells]
+        return np.array(rows, dtype=np.float64).reshape(len(rows), len(seeds))
+
+    def outcomes(self, cells: Iterable[Cell]) -> list[Outcome]:
+        """Of all runs in some cells."""
+        wanted = set(cells)
+        return [outcome for t, outcome in self.runs.items() if (t.lr, t.batch) in wanted]
+
+    def seeds(self, cells: Iterable[Cell]) -> list[int]:
+        """Seeds with a run in one of some cells."""
+        wanted = set(cells)
+        return sorted({t.seed for t in self.runs if (t.lr, t.batch) in wanted})
+
+    def batches(self, lr: float) -> list[int]:
+        """Batches of the runs at a learning rate."""
+        return sorted({t.batch for t in self.runs if t.lr == lr})
+
+
+@dataclass
+class Searcher(ABC):
+    """A learner that asks for the runs that its search finds missing."""
+
+    observations: Observations = field(default_factory=Observations, init=False, repr=False)
+
+    @abstractmethod
+    def search(self) -> Search:
+        """Yields the runs it needs, the most informative first, and reads them then."""
 
     def ask(self) -> tuple[Trial, ...]:
-        """The runs that it needs next, the most informative first; none if it is done."""
-        ...
+        """The runs that it needs next; none if it is done.
+
+        What the search keeps on the learner is then that of all observations.
+        """
+        return next(filter(None, map(self.missing, self.search())), ())
+
+    def missing(self, wanted: tuple[Trial, ...]) -> tuple[Trial, ...]:
+        """Those of some runs that are not among the observations."""
+        return tuple(t for t in dict.fromkeys(wanted) if t not in self.observations.runs)
 
     def tell(self, trial: Trial, outcome: Outcome) -> None:
         """Takes the outcome of a run, asked for or not."""
-        ...
+        self.observations.runs[trial] = outcome
+
+
+@dataclass
+class Once(Searcher):
+    """Asks for a fixed set of runs."""
+
+    wanted: tuple[Trial, ...]
+
+    def search(self) -> Search:
+        yield self.wanted
+
+
+@dataclass
+class PlaneSearcher(Searcher):
+    """The base of searches in the plane of learning rate and batch, at one train size.
+
+    They take `seeds` of a cell first, and up to `most_seeds` where they need more.
+    """
+
+    _: KW_ONLY
+    smallest_batch: int = 1
+    seeds: int = 3
+    most_seeds: int = 12
+
+    def check(self, train_size: int, **rates: float) -> None:
+        """Raise `InputError` for sizes, rates and numbers of seeds that make no sense."""
+        require("train size", train_size, lambda n: n >= 1, "an integer of at least 1")
+        require(
+            "smallest batch",
+            self.smallest_batch,
+            lambda b: 1 <= b <= train_size,
+            f"an integer from 1 to the train size {train_size}",
+        )
+        for name, rate in rates.items():
+            require(name.replace("_", " "), rate, lambda x: 0 < x < math.inf, "a number above 0")
+        seeds = self.seeds
+        require("seeds", seeds, lambda n: n >= 1, "an integer of at least 1")
+        require("most seeds", self.most_seeds, lambda n: n >= seeds, f"at least the {seeds} seeds")
+
+
+def power_of_two(x: float) -> int:
+    """The nearest power of two of at least 1: batches on it are shared by many questions."""
+    return int(2 ** max(round(math.log2(x)), 0))

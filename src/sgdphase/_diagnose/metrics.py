@@ -7,8 +7,6 @@ from collections.abc import Mapping
 
 from sgdphase.errors import InputError
 
-__all__ = ["deciding_metric"]
-
 # The usual metrics, the most informative first.
 _USUAL = (
     "test_error", "test_mse", "test_loss", "val_error", "val_loss", "test_accuracy",

@@ -29,26 +29,24 @@ from sgdphase._diagnose.cost import (
     table_seconds,
     trainings_of,
 )
-from sgdphase._diagnose.learner import Trial
+from sgdphase._diagnose.learner import Once, Searcher, Trial
 from sgdphase._diagnose.metrics import deciding_metric
-from sgdphase._diagnose.observations import Search, Searcher
 from sgdphase._diagnose.regime import Neighbours, regime_of
 from sgdphase._diagnose.runner import Runner
-from sgdphase._diagnose.text import listed, row_cells, warnings_of
+from sgdphase._diagnose.text import listed, row_cells
 from sgdphase._diagnose.unknown import (
     named,
     no_stable_lr,
-    nothing_learnt,
     open_regime,
     open_verdicts,
     user_failures,
+    warnings_of,
 )
 from sgdphase._records import Outcome
 from sgdphase._sweep.progress import duration
-from sgdphase.diagram._batch_table import Equivalent, equivalents
+from sgdphase.diagram._batch_table import Equivalent, Equivalents, equivalents
 from sgdphase.diagram._training_runs import went_up
-
-__all__ = ["BatchQuestion"]
+from sgdphase.own.function import UNKNOWN_SIZE
 
 REACH = 16  # the first table ends at this many times the user's batch
 FURTHEST = 1024  # and no later row goes beyond this many times
@@ -66,8 +64,8 @@ class BatchQuestion:
 
     runner: Runner
     point: Point
-    size: int
     largest: int | None
+    started: float  # at a time of `time.monotonic`
     metric: str | None = None
     maximize: bool | None = None
     batches: tuple[int, ...] | None = None
@@ -79,25 +77,29 @@ class BatchQuestion:
     before: dict[int, int] = field(default_factory=dict)  # rates per batch that the store had
     unknown: list[str] = field(default_factory=list)
 
-    def answered(self, started: float) -> Diagnosis:
+    @property
+    def size(self) -> int:
+        return self.largest or UNKNOWN_SIZE
+
+    def answered(self) -> Diagnosis:
         self.runner.use_all(self.size)
         time = self._timed()
         if time is not None:
-            effort, wanted = self._planned(time, started)
+            effort, wanted = self._planned(time)
             self.point = replace(self.point, seeds=effort.seeds, scouts=effort.scouts)
             complete = self._learn(Reference(self.point), "your own training")
             if any(user_failures(self.point.setting, self._outcomes())):
-                return self._diagnosis(started)
+                return self._diagnosis()
             complete = complete and self._rows(wanted)
             complete = complete and self._learn(
                 Neighbours(self.point, self.largest or 2 * self.point.batch), "the regime"
             )
             if complete:
-                self.table_seconds = monotonic() - started
+                self.table_seconds = monotonic() - self.started
                 self._go_on()
             else:
                 self.unknown.append(self._left_out(wanted, time))
-        return self._diagnosis(started)
+        return self._diagnosis()
 
     # Before it starts
 
@@ -109,21 +111,16 @@ class BatchQuestion:
         runner, point = self.runner, self.point
         runner.report("running your training once, to measure how long it takes")
         first = tuple(Trial(point.lr, point.batch, seed, point.epochs) for seed in (0, 1))
-        if not self._learn(_Some(first), "your own training"):
+        if not self._learn(Once(first), "your own training"):
             count = sum(trial in self.runner.used[self.size] for trial in first)
             self.unknown.append(
                 f"everything: {count} of 2 first trainings ended; a larger budget is needed"
             )
             return None
         outcomes = [runner.runs[self.size][trial].outcome for trial in first]
-        ended = [
-            outcome
-            for outcome in outcomes
-            if outcome.status == "finished" and not went_up(outcome.observables)
-        ]
-        if len(ended) < len(outcomes):
+        if any(o.status != "finished" or went_up(o.observables) for o in outcomes):
             return None
-        name, maximize = deciding_metric(ended[0].observables, self.metric, self.maximize)
+        name, maximize = deciding_metric(outcomes[0].observables, self.metric, self.maximize)
         self.point = replace(point, metric=name, maximize=maximize)
         large = max(self._wanted(EFFORTS[0]), default=point.batch)
         index = round(point.exponent * math.log(large / point.batch) / STEP)
@@ -131,14 +128,14 @@ class BatchQuestion:
             Trial(point.lr, point.batch, 2, point.epochs),
             Trial(point.rate(index), large, 0, point.epochs),
         )
-        if not self._learn(_Some(second), "your own training"):
+        if not self._learn(Once(second), "your own training"):
             return TrainingTime(runner.runs[self.size][first[0]].seconds, 0.0)
         here, there = (runner.runs[self.size][trial] for trial in second)
         if there.outcome.status != "finished":
             return TrainingTime(here.seconds, 0.0)
         return TrainingTime.of(point.batch, here.seconds, large, there.seconds)
 
-    def _planned(self, time: TrainingTime, started: float) -> tuple[Effort, list[int]]:
+    def _planned(self, time: TrainingTime) -> tuple[Effort, list[int]]:
         """The effort that fits the budget, and the batches of its rows; reported first."""
         runner, point = self.runner, self.point
         parallel = runner.workers.parallel
@@ -156,7 +153,7 @@ class BatchQuestion:
         effort, seconds, fits = affordable(point.batch, rows, time, parallel, budget, efforts)
         wanted = self._wanted(effort)
         here, row = trainings_of(effort)
-        self.estimated = monotonic() - started + seconds
+        self.estimated = monotonic() - self.started + seconds
         count = round(here + row * len(wanted))
         text = (
             f"one training takes {_short(time(point.batch))}; to compare with batch "
@@ -167,8 +164,8 @@ class BatchQuestion:
             part = max(runner.left, 0.0) / max(seconds, 1e-9)
             text += f"; the budget is enough for about {part:.0%} of that"
         if effort != efforts[0]:
-            best = affordable(point.batch, rows[:1], time, parallel, math.inf, efforts[:1])
-            self.enough = best[1] / _PLANNED + monotonic() - started
+            whole = table_seconds(efforts[0], point.batch, rows[0], time, parallel)
+            self.enough = whole / _PLANNED + monotonic() - self.started
             text += f"; a budget of {duration(self.enough)} would have {_EVERY}"
         runner.report(text)
         return effort, wanted
@@ -206,7 +203,7 @@ class BatchQuestion:
         complete = self._search(batch)
         if complete:
             self.done.append(batch)
-            row, answer = self._row_of(batch), self._diagnosis(monotonic())
+            row, answer = self._row_of(batch), self._diagnosis()
             if row is None:
                 self.unknown.append(no_stable_lr(batch, self._outcomes()))
             else:
@@ -260,7 +257,7 @@ class BatchQuestion:
         return None if ended or 2 * top > limit else 2 * top
 
     def _row_of(self, batch: int) -> Equivalent | None:
-        table = self._diagnosis(monotonic()).table
+        table = self._table()
         return next((row for row in table.rows if row.batch == batch), None) if table else None
 
     # The answer
@@ -269,22 +266,24 @@ class BatchQuestion:
         used = self.runner.used.get(self.size, set())
         return {trial: self.runner.runs[self.size][trial].outcome for trial in used}
 
-    def _diagnosis(self, started: float) -> Diagnosis:
+    def _table(self) -> Equivalents | None:
+        point = self.point
+        if not point.metric:
+            return None
+        return equivalents(
+            training_runs(self._outcomes()), lr=point.lr, batch=point.batch, epochs=point.epochs,
+            metric=point.metric, maximize=point.maximize, batches=self.done,
+        )  # fmt: skip
+
+    def _diagnosis(self) -> Diagnosis:
         point, user = self.point, self.runner.user
-        runs = list(training_runs(self._outcomes()))
-        table = None
-        if point.metric:
-            table = equivalents(
-                runs, lr=point.lr, batch=point.batch, epochs=point.epochs, metric=point.metric,
-                maximize=point.maximize, batches=self.done,
-            )  # fmt: skip
         answer = Diagnosis(
             lr=point.lr,
             batch=point.batch,
             epochs=point.epochs,
             train_size=self.largest,
             metric=point.metric,
-            table=table,
+            table=self._table(),
             regime=regime_of(point, self._outcomes()),
             warnings=tuple(user.warnings),
             unknown=(
@@ -292,7 +291,7 @@ class BatchQuestion:
                 *self.unknown,
                 *self._between(),
             ),
-            seconds=monotonic() - started,
+            seconds=monotonic() - self.started,
             settings=user.settings(),
             estimated_seconds=self.estimated,
             table_seconds=self.table_seconds,
@@ -300,7 +299,7 @@ class BatchQuestion:
         )
         return replace(
             answer,
-            warnings=(*answer.warnings, *warnings_of(answer), *nothing_learnt(answer, user)),
+            warnings=(*answer.warnings, *warnings_of(answer, user)),
             unknown=(*answer.unknown, *open_verdicts(answer), *open_regime(answer)),
         )
 
@@ -321,16 +320,6 @@ class BatchQuestion:
         again = "; the same command goes on from here" if self.runner.goes_on else ""
         what = named([b for b in wanted if b not in self.done]) or "the regime"
         return f"{what}: the budget was spent; it takes about {more} more{again}"
-
-
-@dataclass
-class _Some(Searcher):
-    """Asks for a fixed set of runs."""
-
-    wanted: tuple[Trial, ...]
-
-    def search(self) -> Search:
-        yield self.wanted
 
 
 def _rounded(seeds: int, parallel: int) -> int:

@@ -6,15 +6,11 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from sgdphase._diagnose.batch_search import BatchSearch, Point, training_runs
-from sgdphase._diagnose.learner import Trial
-from sgdphase._diagnose.observations import Search
+from sgdphase._diagnose.batch_search import BatchSearch, Point
+from sgdphase._diagnose.learner import Search, Trial
 from sgdphase._records import Outcome
-from sgdphase.diagram._comparison import Comparison
 from sgdphase.diagram._four_regimes import TrainingRegime, neighbour_slopes, training_regime
 from sgdphase.diagram._training_runs import Setting
-
-__all__ = ["Neighbours", "regime_of"]
 
 
 @dataclass
@@ -31,17 +27,13 @@ class Neighbours(BatchSearch):
         batch = min(2 * point.batch, self.largest_batch)
         yield self.trials(point.rate(-2), point.batch, point.scouts)
         yield self.trials(point.lr, batch, point.scouts)
-        if point.epochs > 1:
-            yield self.trials(point.lr, point.batch, point.scouts, epochs=point.epochs // 2)
-        else:
-            yield self.trials(point.lr, point.batch, point.scouts, epochs=2)
+        # Half of one epoch is none: then it is twice as many.
+        yield self.trials(point.lr, point.batch, point.scouts, epochs=point.epochs // 2 or 2)
 
 
 def regime_of(point: Point, outcomes: Mapping[Trial, Outcome]) -> TrainingRegime:
     """The regime, from the slopes between the user's point and its neighbours."""
-    compared = Comparison(
-        training_runs(outcomes), point.setting, metric=point.metric, maximize=point.maximize
-    )
+    compared = point.comparison(outcomes)
     others = [s for s in compared.settings if s.lr == point.lr and s not in compared.unstable]
     larger = [s for s in others if s.epochs == point.epochs and s.batch > point.batch]
     epochs = [s for s in others if s.batch == point.batch and s.epochs != point.epochs]

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 import re
 import sys
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from time import monotonic
 from typing import Any
 
@@ -16,16 +16,13 @@ from sgdphase._diagnose.answer import Diagnosis
 from sgdphase._diagnose.batch_search import Point
 from sgdphase._diagnose.fitted.answer import FittedDiagnosis
 from sgdphase._diagnose.fitted.question import Question
-from sgdphase._diagnose.fitted.sizes import given, ladder
+from sgdphase._diagnose.fitted.schedule import given, ladder
 from sgdphase._diagnose.question import BatchQuestion
 from sgdphase._diagnose.runner import Runner
 from sgdphase._sweep import Store, Workers
 from sgdphase._sweep.workers import Kept, workers_of
 from sgdphase.errors import InputError, require
-from sgdphase.own import UserProblem, UserTraining, forget, user_training
-from sgdphase.own.function import UNKNOWN_SIZE
-
-__all__ = ["diagnose", "diagnose_until_fitted"]
+from sgdphase.own import UserTraining, forget, user_training
 
 _UNITS = {"": 1.0, "s": 1.0, "sec": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
 # A first guess of lr ~ batch^exponent: by its square root the step of an adaptive optimizer grows.
@@ -126,11 +123,11 @@ def diagnose(
     _check(lr, batch, seeds)
     require("epochs", epochs, lambda n: n >= 1 and n == int(n), "an integer of at least 1")
     seconds = seconds_of(budget)
+    beta1, beta2 = betas or (None, None)
     user = _loaded(
         model, data, test_data=test_data, augment=augment, train=train, say=say, seconds=seconds,
         loss=loss, optimizer=optimizer, momentum=momentum, weight_decay=weight_decay,
-        schedule=schedule, warmup=warmup, beta1=None if betas is None else betas[0],
-        beta2=None if betas is None else betas[1],
+        schedule=schedule, warmup=warmup, beta1=beta1, beta2=beta2,
     )  # fmt: skip
     if user.train_size is not None and train_size is not None:
         raise InputError(f"train size = {train_size}: data() has {user.train_size} training points")
@@ -138,7 +135,10 @@ def diagnose(
     others = None if batches is None else tuple(map(int, batches))
     if others is not None and set(others) <= {batch}:
         raise InputError(f"batches = {list(others)}: must name another batch than yours, {batch}")
-    _check_batches((int(batch), *(others or ())), smallest=user.smallest_batch, largest=largest)
+    for size in (int(batch), *(others or ())):
+        if size < user.smallest_batch or (largest is not None and size > largest):
+            end = "" if largest is None else f" to the {largest} training points"
+            raise InputError(f"batch = {size}: must be from {user.smallest_batch}{end}")
     exponent = _EXPONENTS.get(user.options.get("optimizer", ""), 1.0)
     point = Point(
         float(lr), int(batch), int(epochs), metric or "", exponent=exponent,
@@ -146,9 +146,8 @@ def diagnose(
     )  # fmt: skip
     with _runner(user, workers, store, started + seconds, say) as runner:
         return BatchQuestion(
-            runner, point, largest or UNKNOWN_SIZE, largest, metric=metric, maximize=maximize,
-            batches=others, seeds=seeds,
-        ).answered(started)  # fmt: skip
+            runner, point, largest, started, metric, maximize, batches=others, seeds=seeds
+        ).answered()
 
 
 def diagnose_until_fitted(
@@ -232,14 +231,6 @@ def _check(lr: float, batch: int, seeds: int | None) -> None:
     require("seeds", least, lambda n: n >= 2 and n == int(n), "an integer of at least 2")
 
 
-def _check_batches(batches: tuple[int, ...], *, smallest: int, largest: int | None) -> None:
-    """Raise `InputError` for a batch that cannot be."""
-    for batch in batches:
-        if batch < smallest or (largest is not None and batch > largest):
-            end = "" if largest is None else f" to the {largest} training points"
-            raise InputError(f"batch = {batch}: must be from {smallest}{end}")
-
-
 def _loaded(model: Any, data: Any, *, say: Say, **given: Any) -> UserTraining:
     if model is None and given["train"] is None:
         raise InputError("nothing to diagnose: give a model with its data, a file, or train")
@@ -256,12 +247,25 @@ def _runner(
     deadline: float,
     say: Say,
 ) -> Iterator[Runner]:
+    """The runner of a call, and the end of all that it holds: workers, a store of its own, data."""
     if not user.problem.path:
         if workers:
             raise InputError("workers: cannot see functions of this process; give a file")
         workers = 0
-    with _given(user.problem), _one_thread(), _kept(workers) as kept, _placed(store) as place:
-        yield Runner(user, place, kept, deadline, say, keeps=store is not None)
+    with ExitStack() as stack:
+        # Functions and their data are held no longer than they are asked about.
+        stack.callback(forget, user.problem)
+        if torch := sys.modules.get("torch"):
+            # What runs in this process has one thread, as in a worker: batches are small.
+            stack.callback(torch.set_num_threads, torch.get_num_threads())
+            torch.set_num_threads(1)
+        kept = Kept(workers if callable(workers) else lambda: workers_of(workers))
+        stack.callback(kept.close)
+        keeps = store is not None
+        if store is None:
+            store = Path(stack.enter_context(TemporaryDirectory())) / "runs.sqlite"
+        place = store if isinstance(store, Store) else Store(store)
+        yield Runner(user, place, kept, deadline, say, keeps=keeps)
 
 
 def seconds_of(budget: float | str) -> float:
@@ -275,44 +279,3 @@ def seconds_of(budget: float | str) -> float:
     if match is None or unit is None or not float(match[1]) > 0:
         raise InputError(f"budget = '{budget}': must be a time such as 90s, 10m or 2h")
     return float(match[1]) * unit
-
-
-@contextmanager
-def _given(problem: UserProblem) -> Iterator[None]:
-    """Functions and their data are held no longer than they are asked about."""
-    try:
-        yield
-    finally:
-        forget(problem)
-
-
-@contextmanager
-def _one_thread() -> Iterator[None]:
-    """What runs in this process has one thread, as in a worker: batches are small."""
-    torch: Any = sys.modules.get("torch")
-    before = torch.get_num_threads() if torch else 0
-    if torch:
-        torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        if torch:
-            torch.set_num_threads(before)
-
-
-@contextmanager
-def _kept(workers: int | Callable[[], Workers] | None) -> Iterator[Kept]:
-    kept = Kept(workers if callable(workers) else lambda: workers_of(workers))
-    try:
-        yield kept
-    finally:
-        kept.close()
-
-
-@contextmanager
-def _placed(store: Store | str | Path | None) -> Iterator[Store]:
-    if store is not None:
-        yield store if isinstance(store, Store) else Store(store)
-        return
-    with tempfile.TemporaryDirectory() as folder:
-        yield Store(Path(folder) / "runs.sqlite")

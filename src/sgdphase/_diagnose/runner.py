@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from time import monotonic
 
-from sgdphase._diagnose.learner import Learner, Trial
+from sgdphase._diagnose.learner import Searcher, Trial
 from sgdphase._records import Outcome, Training
 from sgdphase._sweep import Run, Store, sweep
 from sgdphase._sweep.progress import duration
@@ -91,7 +91,7 @@ class Runner:
         """Whether the same call would get further."""
         return self.keeps and self.has_room
 
-    def learn(self, learner: Learner, train_size: int, doing: str) -> bool:
+    def learn(self, learner: Searcher, train_size: int, doing: str) -> bool:
         """Run what the learner asks for; False if the time was over before it had enough.
 
         It gets the runs that were asked for before in this call, and nothing else of the store, so
@@ -133,13 +133,7 @@ class Runner:
         self.say(f"{what} ({left})")
 
     def _training(self, trial: Trial, train_size: int) -> Training:
-        return self.user.training(
-            lr=trial.lr,
-            batch=trial.batch,
-            seed=trial.seed,
-            epochs=trial.epochs,
-            train_size=train_size,
-        )
+        return self.user.training(**vars(trial), train_size=train_size)
 
     def _train(self, trials: tuple[Trial, ...], train_size: int) -> None:
         """All at once; late ones then once more in small groups, so that each gets its full time.

@@ -4,29 +4,35 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from html import escape
 from typing import Any
 
 from sgdphase._diagnose.answer import Diagnosis
+from sgdphase._display import html_table
 from sgdphase.diagram._batch_table import Equivalent
 from sgdphase.diagram._four_regimes import DESCENT, UNFINISHED
 from sgdphase.stats import Estimate, digits, shown
 
-__all__ = [
-    "advice", "answer_text", "better_lr", "headings", "metric_name", "reason", "row_cells",
-    "slopes_line", "table_rows", "value", "warnings_of", "your_training",
-]  # fmt: skip
-
 _METRICS = {
-    "test_error": "test error",
     "test_mse": "test mean squared error",
-    "test_loss": "test loss",
     "train_loss": "training loss",
     "train_error": "training error",
     # The name of the paper; the glossary of the page explains it.
     "alignment": "true-class score",
     "weight_change": "change of the weights",
 }
-_SHARES = ("test_error", "train_error")
+# The settings that the first line names, unless they are 0 or constant.
+_SETTINGS = {
+    "optimizer": "{}",
+    "momentum": "momentum {:g}",
+    "weight decay": "weight decay {:g}",
+    "schedule": "{} schedule",
+    "warmup": "warm-up {:g}",
+    "loss": "{}",
+    "trained by": "trained by {}",
+}
+_USUAL_NAMES = {"sgd": "SGD", "adamw": "AdamW", "mse": "mean squared error"}
+SHARES = ("test_error", "train_error")
 _REASONS = {
     "time-limited": (
         "How far your training gets depends on lr x steps. A larger batch takes fewer steps in the "
@@ -54,36 +60,39 @@ def answer_text(diagnosis: Diagnosis) -> str:
     """The whole answer, as lines."""
     lines = [your_training(diagnosis)]
     lines += [f"  {line}" for line in table_lines(diagnosis)]
-    lines += [better] if (better := better_lr(diagnosis)) else []
-    lines += [advice(diagnosis)]
-    lines += [why] if (why := reason(diagnosis)) else []
-    lines += [slopes] if (slopes := slopes_line(diagnosis)) else []
-    for title, listed in (("Unknown", diagnosis.unknown), ("Warnings", diagnosis.warnings)):
-        lines += [f"{title}:", *(f"  - {line}" for line in listed)] if listed else []
+    lines += filter(None, (text(diagnosis) for text in (better_lr, advice, reason, slopes_line)))
+    return with_doubts(lines, diagnosis.unknown, diagnosis.warnings)
+
+
+def with_doubts(lines: list[str], unknown: Sequence[str], warnings: Sequence[str]) -> str:
+    """The lines of an answer, then what is unknown, and what to be careful about."""
+    for title, listed in (("Unknown", unknown), ("Warnings", warnings)):
+        lines = [*lines, f"{title}:", *(f"  - {line}" for line in listed)] if listed else lines
     return "\n".join(lines)
+
+
+def answer_html(diagnosis: Diagnosis) -> str:
+    """The same for notebooks."""
+    lists = "".join(
+        f"<p>{title}:</p><ul>{''.join(f'<li>{escape(line)}</li>' for line in lines)}</ul>"
+        for title, lines in (("Unknown", diagnosis.unknown), ("Warnings", diagnosis.warnings))
+        if lines
+    )
+    return (
+        f"<p>{escape(your_training(diagnosis))}</p>"
+        f"{html_table(headings(diagnosis), table_rows(diagnosis))}"
+        f"<p>{escape(better_lr(diagnosis))}</p>"
+        f"<p><b>{escape(advice(diagnosis))}</b> {escape(reason(diagnosis))}</p>{lists}"
+    )
 
 
 def your_training(d: Diagnosis) -> str:
     """The first line: what was trained."""
-    settings = d.settings
-    epochs = f"{d.epochs} epoch{'s' * (d.epochs > 1)}"
-    parts = [f"batch {d.batch}", f"lr {digits(d.lr)}", epochs]
-    if "optimizer" in settings:
-        parts.append({"sgd": "SGD", "adamw": "AdamW"}[settings["optimizer"]])
-    if settings.get("momentum"):
-        parts.append(f"momentum {settings['momentum']:g}")
-    if settings.get("weight decay"):
-        parts.append(f"weight decay {settings['weight decay']:g}")
-    if settings.get("schedule", "constant") != "constant":
-        parts.append(f"{settings['schedule']} schedule")
-    if settings.get("warmup"):
-        parts.append(f"warm-up {settings['warmup']:g}")
-    if "loss" in settings:
-        parts.append({"mse": "mean squared error"}.get(settings["loss"], settings["loss"]))
-    if "trained by" in settings:
-        parts.append(f"trained by {settings['trained by']}")
-    if d.train_size:
-        parts.append(f"{d.train_size} points")
+    parts = [f"batch {d.batch}", f"lr {digits(d.lr)}", f"{d.epochs} epoch{'s' * (d.epochs > 1)}"]
+    for name, text in _SETTINGS.items():
+        if (setting := d.settings.get(name)) and setting != "constant":
+            parts.append(text.format(_USUAL_NAMES.get(setting, setting)))
+    parts += [f"{d.train_size} points"] if d.train_size else []
     result = ""
     if d.table is not None:
         ours = d.table.yours.metrics[d.metric]
@@ -115,11 +124,8 @@ def headings(d: Diagnosis) -> tuple[str, ...]:
 
 
 def table_rows(d: Diagnosis) -> list[tuple[str, ...]]:
-    """The texts of all rows, with the user's training, by rising batch."""
-    if d.table is None:
-        return []
-    rows = sorted((d.table.yours, *d.equivalents), key=lambda row: row.batch)
-    return [row_cells(d, row) for row in rows]
+    """The texts of all rows."""
+    return [row_cells(d, row) for row in d.rows]
 
 
 def row_cells(d: Diagnosis, row: Equivalent) -> tuple[str, str, str, str, str, str]:
@@ -249,7 +255,7 @@ def metric_name(name: str) -> str:
 
 
 def _tolerance(size: float, metric: str) -> str:
-    return f"{100 * size:.1f} points" if metric in _SHARES else digits(size, 2)
+    return f"{100 * size:.1f} points" if metric in SHARES else digits(size, 2)
 
 
 def value(estimate: Estimate, metric: str) -> str:
@@ -258,22 +264,11 @@ def value(estimate: Estimate, metric: str) -> str:
     >>> value(Estimate(0.04, 0.037, 0.043), "test_error"), value(Estimate(1.5, 1.25, 1.75), "loss")
     ('4.0 % [3.7, 4.3]', '1.5 [1.25, 1.75]')
     """
-    if metric not in _SHARES:
+    if metric not in SHARES:
         return shown(estimate)
     ends = (100 * max(estimate.low, 0.0), 100 * estimate.high)
     between = f" [{ends[0]:.1f}, {ends[1]:.1f}]" if all(map(math.isfinite, ends)) else ""
     return f"{100 * estimate.value:.1f} %{between}"
-
-
-def warnings_of(d: Diagnosis) -> Iterator[str]:
-    """Warnings that follow from the table."""
-    if d.table is None:
-        return
-    if d.equivalents and not d.table.observables:
-        yield (
-            "how far your training gets does not clearly depend on lr: the lr of a row is one that "
-            "learns the same, and others may do so, too"
-        )
 
 
 def listed(names: Sequence[Any]) -> str:

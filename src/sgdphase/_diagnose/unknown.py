@@ -11,10 +11,6 @@ from sgdphase._records import Outcome
 from sgdphase.diagram._training_runs import Setting, went_up
 from sgdphase.own import UserTraining
 
-__all__ = [
-    "named", "no_stable_lr", "nothing_learnt", "open_regime", "open_verdicts", "user_failures",
-]  # fmt: skip
-
 _TOO_MANY = 100  # seeds: more are not suggested
 
 _FAILURES: dict[str, Callable[[Outcome], bool]] = {
@@ -79,9 +75,16 @@ def open_regime(diagnosis: Diagnosis) -> Iterator[str]:
         yield f"the regime: {diagnosis.regime.why}"
 
 
-def nothing_learnt(diagnosis: Diagnosis, user: UserTraining) -> Iterator[str]:
-    """A training that is no better than a constant answer."""
-    ours = None if diagnosis.table is None else diagnosis.table.yours.metrics.get("train_error")
+def warnings_of(diagnosis: Diagnosis, user: UserTraining) -> Iterator[str]:
+    """Warnings that follow from the table."""
+    if diagnosis.table is None:
+        return
+    if diagnosis.equivalents and not diagnosis.table.observables:
+        yield (
+            "how far your training gets does not clearly depend on lr: the lr of a row is one that "
+            "learns the same, and others may do so, too"
+        )
+    ours = diagnosis.table.yours.metrics.get("train_error")
     if ours is not None and user.problem.points and user.problem.has_classes:
         constant = 1 - user.problem.most_common
         if ours.value >= 0.98 * constant:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 
 from sgdphase._diagnose import Diagnosis
 from sgdphase._diagnose.text import (
+    SHARES,
     advice,
     better_lr,
     headings,
@@ -21,25 +22,14 @@ from sgdphase._diagnose.text import (
     value,
     your_training,
 )
-from sgdphase._report._drawing import png
-from sgdphase._report.page import (
-    Html,
-    heading,
-    items,
-    page,
-    pairs,
-    paragraph,
-    picture,
-    section,
-    table,
-    write_file,
-)
+from sgdphase._report.fitted_pictures import reach
+from sgdphase._report.page import Html, doubts, heading, pairs, paragraph, picture, section, table
 from sgdphase._report.runs import every_run
 from sgdphase.diagram._batch_table import Equivalent
 from sgdphase.diagram._style import BLUE, GREEN, GREY, ORANGE, new_figure
 from sgdphase.stats import digits
 
-__all__ = ["equivalents_parts", "metric_picture", "rate_picture"]
+TITLE = "Which learning rate goes with another batch?"
 
 _COLOURS = {
     "the same": GREEN, "better": GREEN, "not worse": GREEN, "cannot tell": GREY, "worse": ORANGE,
@@ -75,25 +65,27 @@ _GLOSSARY = {
 }
 
 
-def equivalents_parts(d: Diagnosis, drawn: dict[str, bytes]) -> list[Html]:
+def parts(d: Diagnosis, drawn: Mapping[str, bytes]) -> list[Html]:
     """The body of the page."""
-    parts = [paragraph(your_training(d))]
     answer = [text for text in (better_lr(d), advice(d), reason(d)) if text]
-    parts += [section("first", [paragraph(text) for text in answer])]
-    if d.table is not None:
-        parts += [table(headings(d), table_rows(d))]
-    captions = {"metric": _metric_caption(d), "rate": _rate_caption(d)}
-    parts += [picture(drawn[name], captions[name], name) for name in captions if name in drawn]
-    if d.unknown:
-        parts += [heading("Unknown"), items(d.unknown)]
-    if d.warnings:
-        parts += [heading("Warnings"), section("warning", [items(d.warnings)])]
-    parts += [heading("All metrics"), _metrics(d)] if d.table is not None else []
-    parts += [heading("The regime"), paragraph(slopes_line(d) or d.regime.why or "Unknown.")]
-    parts += [heading("What was run"), pairs(_settings(d))]
-    parts += [heading("Glossary"), pairs(_GLOSSARY)]
-    parts += [heading("Runs"), paragraph(f"{d.trainings} trainings, {d.seconds:.0f} s.")]
-    return [*parts, every_run(d.runs)]
+    captions = {"metric": _metric_caption, "rate": _rate_caption}
+    return [
+        paragraph(your_training(d)),
+        section("first", map(paragraph, answer)),
+        *([] if d.table is None else [table(headings(d), table_rows(d))]),
+        *(picture(content, captions[name](d), name) for name, content in drawn.items()),
+        *doubts(d.unknown, d.warnings),
+        *([] if d.table is None else [heading("All metrics"), _metrics(d)]),
+        heading("The regime"),
+        paragraph(slopes_line(d) or d.regime.why or "Unknown."),
+        heading("What was run"),
+        pairs(_settings(d)),
+        heading("Glossary"),
+        pairs(_GLOSSARY),
+        heading("Runs"),
+        paragraph(f"{d.trainings} trainings, {d.seconds:.0f} s."),
+        every_run(d.runs),
+    ]
 
 
 def _settings(d: Diagnosis) -> dict[str, Any]:
@@ -102,28 +94,29 @@ def _settings(d: Diagnosis) -> dict[str, Any]:
     return {**point, **{k: v for k, v in d.settings.items() if k not in ("margin", "sampler")}}
 
 
-def draw(d: Diagnosis) -> dict[str, bytes]:
-    """The pictures, by name; none without a row."""
+def draw(d: Diagnosis) -> dict[str, Figure | None]:
+    """The pictures by name; None without a row."""
     if d.table is None or not d.equivalents:
-        return {}
-    return {"metric": png(metric_picture(d)), "rate": png(rate_picture(d))}
+        return {"metric": None, "rate": None}
+    return {"metric": metric_picture(d), "rate": rate_picture(d)}
 
 
 def metric_picture(d: Diagnosis) -> Figure:
     """The deciding metric against the batch, along the recommended learning rates."""
     figure, axes = new_figure(size=(6.4, 3.8))
-    rows, ours = _rows(d), d.table.yours.metrics[d.metric] if d.table else None
-    scale = 100.0 if value(rows[0].metrics[d.metric], d.metric).find("%") > 0 else 1.0
-    if ours is not None and d.table is not None:
-        low, high = ours.value - d.table.tolerance, ours.value + d.table.tolerance
-        axes.axhspan(scale * low, scale * high, color=BLUE, alpha=0.12, lw=0)
-        axes.axhline(scale * ours.value, color=BLUE, lw=0.8)
+    assert d.table is not None
+    rows, ours, tolerance = d.rows, d.table.yours.metrics[d.metric].value, d.table.tolerance
+    scale = 100.0 if d.metric in SHARES else 1.0
+    band = scale * (ours - tolerance), scale * (ours + tolerance)
+    axes.axhspan(*band, color=BLUE, alpha=0.12, lw=0)
+    axes.axhline(scale * ours, color=BLUE, lw=0.8)
     for row in rows:
         _seeds(axes, d, row, scale)
         metric = row.metrics[d.metric]
-        ends = [[scale * (metric.value - metric.low)], [scale * (metric.high - metric.value)]]
+        arms = reach(metric)
         colour = BLUE if row.batch == d.batch else _COLOURS[row.verdict]
-        axes.errorbar([row.batch], [scale * metric.value], ends, fmt="o", color=colour, capsize=3)
+        error = None if arms is None else scale * arms
+        axes.errorbar([row.batch], [scale * metric.value], error, fmt="o", color=colour, capsize=3)
         axes.annotate(f"lr {digits(row.lr.value)}", (row.batch, scale * metric.value),
                       textcoords="offset points", xytext=(7, 7), fontsize=8)  # fmt: skip
     _log_batches(axes, rows)
@@ -135,12 +128,10 @@ def metric_picture(d: Diagnosis) -> Figure:
 def rate_picture(d: Diagnosis) -> Figure:
     """The learning rate of each row, and the rule through them."""
     figure, axes = new_figure(size=(6.4, 3.4))
-    rows = _rows(d)
+    rows = d.rows
     for row in rows:
-        ends = [row.lr.value - row.lr.low, row.lr.high - row.lr.value]
-        known = row.by != "best" and all(map(math.isfinite, ends))
         colour = BLUE if row.batch == d.batch else _COLOURS[row.verdict]
-        error = [[ends[0]], [ends[1]]] if known else None
+        error = None if row.by == "best" else reach(row.lr)
         axes.errorbar([row.batch], [row.lr.value], error, fmt="x" if row.exists is False else "o",
                       color=colour, capsize=3)  # fmt: skip
     rule = None if d.table is None else d.table.rule
@@ -160,11 +151,6 @@ def rate_picture(d: Diagnosis) -> Figure:
     axes.set_yticks(ticks, [digits(tick) for tick in ticks])
     _log_batches(axes, rows)
     return figure
-
-
-def _rows(d: Diagnosis) -> list[Equivalent]:
-    yours = () if d.table is None else (d.table.yours,)
-    return sorted((*yours, *d.equivalents), key=lambda row: row.batch)
 
 
 def _seeds(axes: Any, d: Diagnosis, row: Equivalent, scale: float) -> None:
@@ -188,9 +174,8 @@ def _log_batches(axes: Any, rows: list[Equivalent]) -> None:
 
 
 def _metric_caption(d: Diagnosis) -> str:
-    end = ""
-    if d.table is not None and d.table.largest_batch is not None:
-        limit = d.table.largest_batch
+    end, limit = "", None if d.table is None else d.table.largest_batch
+    if limit is not None:
         more = "" if math.isinf(limit.batch.high) else f" to {limit.batch.high:.0f}"
         end = (
             f" A curve through all rows stays within it up to batch {limit.batch.value:.0f} "
@@ -217,7 +202,7 @@ def _rate_caption(d: Diagnosis) -> str:
 
 
 def _metrics(d: Diagnosis) -> Html:
-    rows = _rows(d)
+    rows = d.rows
     names = list(rows[0].metrics)
     return table(
         ("batch", "lr", "seeds", *map(metric_name, names)),
@@ -231,15 +216,3 @@ def _metrics(d: Diagnosis) -> Html:
             for row in rows
         ],
     )
-
-
-def equivalents_page(d: Diagnosis, folder: Path, name: str = "diagnosis.html") -> Path:
-    """Write the page, with its pictures inside and as PNG files."""
-    drawn = draw(d)
-    for kind, content in drawn.items():
-        write_file(folder / f"diagnosis-{kind}.png", content)
-    out = folder / name
-    write_file(
-        out, page("Which learning rate goes with another batch?", equivalents_parts(d, drawn))
-    )
-    return out

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import base64
+import io
 import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,13 +17,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from matplotlib.figure import Figure
 
+from sgdphase.diagram._style import save
 from sgdphase.errors import InputError
-
-__all__ = [
-    "Html", "folded", "heading", "items", "joined", "link", "page", "pairs", "paragraph",
-    "picture", "section", "show", "table", "text", "write_file",
-]  # fmt: skip
+from sgdphase.stats import Estimate, digits
 
 
 class Html(str):
@@ -84,9 +83,8 @@ def joined(parts: Iterable[Html]) -> Html:
 
 
 def heading(title: str, anchor: str = "") -> Html:
-    return Html(
-        f'<h2 id="{text(anchor)}">{text(title)}</h2>' if anchor else f"<h2>{text(title)}</h2>"
-    )
+    place = f' id="{text(anchor)}"' if anchor else ""
+    return Html(f"<h2{place}>{text(title)}</h2>")
 
 
 def paragraph(line: str) -> Html:
@@ -104,6 +102,13 @@ def section(kind: str, parts: Iterable[Html]) -> Html:
     return Html(f'<section class="{text(kind)}">\n{joined(parts)}\n</section>')
 
 
+def doubts(unknown: Sequence[str], warnings: Sequence[str]) -> list[Html]:
+    """What limits an answer; nothing if it has no limits."""
+    parts = [heading("Unknown"), items(unknown)] if unknown else []
+    parts += [heading("Warnings"), section("warning", [items(warnings)])] if warnings else []
+    return parts
+
+
 def folded(summary: str, content: Html) -> Html:
     """Long content, closed until the reader opens it."""
     return Html(f"<details>\n<summary>{text(summary)}</summary>\n{content}\n</details>")
@@ -114,9 +119,16 @@ def link(label: str, anchor: str) -> Html:
     return Html(f'<a href="#{text(anchor)}">{text(label)}</a>')
 
 
-def picture(png: bytes, caption: str, title: str) -> Html:
+def png(figure: Figure) -> bytes:
+    """The picture as the bytes of a PNG file."""
+    out = io.BytesIO()
+    save(figure, out, format="png")
+    return out.getvalue()
+
+
+def picture(content: bytes, caption: str, title: str) -> Html:
     """A PNG as part of the page."""
-    data = base64.b64encode(png).decode("ascii")
+    data = base64.b64encode(content).decode("ascii")
     return Html(
         f'<figure>\n<img alt="{text(title)}" src="data:image/png;base64,{data}">\n'
         f"<figcaption>{text(caption)}</figcaption>\n</figure>"
@@ -159,6 +171,23 @@ def show(value: Any) -> str:
     return str(value)
 
 
+def has_interval(estimate: Estimate) -> bool:
+    """False for a number without interval, as from a single seed."""
+    return bool(np.isfinite([estimate.low, estimate.high]).all())
+
+
+def written(estimate: Estimate | None, count: int = 3) -> tuple[str, str]:
+    """A number and its interval as texts, with `count` digits.
+
+    >>> written(Estimate(16.54, 12.0, 20.0)), written(None)
+    (('16.5', '12 to 20'), ('unknown', ''))
+    """
+    if estimate is None:
+        return "unknown", ""
+    ends = f"{digits(estimate.low, count)} to {digits(estimate.high, count)}"
+    return digits(estimate.value, count), ends if has_interval(estimate) else ""
+
+
 def write_file(path: Path, content: str | bytes) -> None:
     """Write the whole file or nothing, also if the disk is full or someone reads it now."""
     if path.exists() and not path.is_file():
@@ -187,8 +216,5 @@ def _entry(value: Any) -> str:
     if isinstance(value, Html):
         return f"<td>{value}</td>"
     number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
-    return (
-        f'<td class="number">{text(show(value))}</td>'
-        if number
-        else f"<td>{text(show(value))}</td>"
-    )
+    kind = ' class="number"' if number else ""
+    return f"<td{kind}>{text(show(value))}</td>"

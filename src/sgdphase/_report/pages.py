@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from sgdphase._diagnose import Diagnosis, FittedDiagnosis
-from sgdphase._report.batch_table import equivalents_page
-from sgdphase._report.fitted import fitted_page, make_folder
+from sgdphase._report import batch_table, fitted
+from sgdphase._report.page import page, png, write_file
 from sgdphase._report.store import store_page
 from sgdphase._sweep import Store
+from sgdphase.errors import InputError
 
 
 def report(
@@ -53,8 +54,28 @@ def report(
 
 
 def diagnosis_page(diagnosis: Diagnosis | FittedDiagnosis, folder: Path) -> Path:
-    """Write `diagnosis.html` into `folder`, with its pictures inside and as PNG files."""
+    """Write `diagnosis.html` into `folder`, with its pictures inside and as PNG files.
+
+    A PNG of an earlier diagnosis that is not drawn now is deleted.
+    """
     make_folder(folder)
-    if isinstance(diagnosis, FittedDiagnosis):
-        return fitted_page(diagnosis, folder)
-    return equivalents_page(diagnosis, folder)
+    kind: Any = fitted if isinstance(diagnosis, FittedDiagnosis) else batch_table
+    drawn = {}
+    for name, figure in kind.draw(diagnosis).items():
+        path = folder / f"diagnosis-{name}.png"
+        if figure is None:
+            path.unlink(missing_ok=True)
+        else:
+            drawn[name] = png(figure)
+            write_file(path, drawn[name])
+    out = folder / "diagnosis.html"
+    write_file(out, page(kind.TITLE, kind.parts(diagnosis, drawn)))
+    return out
+
+
+def make_folder(folder: Path) -> None:
+    """Create the folder of a page, if it is missing."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{folder}: cannot be created ({error.strerror or error})") from None

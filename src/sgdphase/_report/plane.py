@@ -12,18 +12,12 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator
 
 from sgdphase._diagnose.fitted.answer import FittedDiagnosis
 from sgdphase._diagnose.fitted.reasons import unusable
-from sgdphase._report._drawing import (
-    COLOURS,
-    alignment_of,
-    critical_batch_at,
-    has_interval,
-)
+from sgdphase._report.fitted_pictures import COLOURS, alignment_of
+from sgdphase._report.page import has_interval
 from sgdphase._sweep import Run
 from sgdphase.diagram import Regime
 from sgdphase.diagram._style import GREEN, PURPLE, new_figure
 from sgdphase.stats import Estimate, digits
-
-__all__ = ["plane_picture"]
 
 # How runs are drawn that have no alignment to show, and what the legend calls them.
 _MARKS = {
@@ -35,12 +29,12 @@ _MARKS = {
 }
 
 
-def plane_picture(diagnosis: FittedDiagnosis, runs: Sequence[Run]) -> Figure | None:
+def plane_picture(diagnosis: FittedDiagnosis) -> Figure | None:
     """Every run at the size that was measured, the user's point, `B*` and the GD line."""
-    here = [run for run in runs if run.training.train_size == diagnosis.measured_at]
+    here = [r for r in diagnosis.runs if r.training.train_size == diagnosis.measured_at]
     if not here:
         return None
-    star = critical_batch_at(diagnosis, diagnosis.measured_at)
+    star = diagnosis.critical_batch_at(diagnosis.measured_at)
     figure, axes = new_figure(size=(7.4, 5.6))
     _fix_limits(axes, diagnosis, here, star)
     axes.plot(
@@ -148,16 +142,15 @@ def _names(axes: Any, diagnosis: FittedDiagnosis, star: Estimate | None) -> None
     """The regimes whose place is known, in the strips above and below the runs."""
     (left, right), (bottom, top) = axes.get_xlim(), axes.get_ylim()
     edge = 0.045 * (top - bottom)
+    names: list[tuple[float, float, Regime, str]] = []
     if star is not None:
         x, gap = float(np.log2(star.value)), 0.012 * (right - left)
-        _name(axes, x - gap, top - edge, "noise-dominated", "right")
-        _name(axes, x + gap, top - edge, "first-step-dominated", "left")
+        names.append((x - gap, top - edge, "noise-dominated", "right"))
+        names.append((x + gap, top - edge, "first-step-dominated", "left"))
     if diagnosis.gd_line:
-        _name(axes, (left + right) / 2, bottom + edge, "GD", "center")
-
-
-def _name(axes: Any, x: float, y: float, name: Regime, ha: str) -> None:
-    axes.text(x, y, name, ha=ha, va="center", color=COLOURS[name], weight="bold", zorder=6)
+        names.append(((left + right) / 2, bottom + edge, "GD", "center"))
+    for x, y, name, ha in names:
+        axes.text(x, y, name, ha=ha, va="center", color=COLOURS[name], weight="bold", zorder=6)
 
 
 def _arrows(axes: Any, diagnosis: FittedDiagnosis, star: Estimate | None) -> None:

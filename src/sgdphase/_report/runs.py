@@ -12,8 +12,6 @@ from sgdphase._report.page import Html, folded, paragraph, table
 from sgdphase._sweep import Run, table_of
 from sgdphase._sweep.table import RESULTS, flat
 
-__all__ = ["every_run", "shared"]
-
 # The path of a file on the machine of the runs means nothing to a reader.
 _HIDDEN = ("path",)
 # In every row, also where all runs agree.

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from sgdphase._report._drawing import png
 from sgdphase._report.page import (
     Html,
     folded,
@@ -22,9 +21,11 @@ from sgdphase._report.page import (
     page,
     paragraph,
     picture,
+    png,
     show,
     table,
     write_file,
+    written,
 )
 from sgdphase._report.runs import every_run, shared
 from sgdphase._sweep import Run, Store, table_of
@@ -34,9 +35,7 @@ from sgdphase.diagram._cells import EXPERIMENT, choose
 from sgdphase.diagram._draw import draw_figure
 from sgdphase.errors import InputError
 from sgdphase.own import UserProblem
-from sgdphase.stats import Estimate, digits
-
-__all__ = ["Experiment", "experiments", "store_page"]
+from sgdphase.stats import Estimate
 
 # A row has about 300 bytes: with more rows a browser takes long to open the page.
 MOST_RUNS = 20_000
@@ -184,14 +183,9 @@ def _contents(groups: Sequence[Experiment], diagrams: Sequence[PhaseDiagram | st
     rows = []
     for number, (experiment, diagram) in enumerate(zip(groups, diagrams, strict=True)):
         critical = None if isinstance(diagram, str) else diagram.critical_batch
-        rows.append(
-            (
-                link(experiment.title, f"experiment-{number}"),
-                len(experiment.runs),
-                "" if critical is None else digits(critical.value, 4),
-                _interval(critical),
-            )
-        )
+        known = ("", "") if critical is None else written(critical, 4)
+        title = link(experiment.title, f"experiment-{number}")
+        rows.append((title, len(experiment.runs), *known))
     return [table(("experiment", "runs", "B*", "interval"), rows)]
 
 
@@ -220,18 +214,19 @@ def _settings(experiment: Experiment) -> str:
 
 def _numbers(diagram: PhaseDiagram) -> Html:
     below, above = diagram.slopes.get("below"), diagram.slopes.get("above")
-    rows: list[tuple[str, str, str, str]] = [
-        _row("B*", diagram.critical_batch, "batch below which noise decides what is learnt"),
-        _row("T_c", diagram.critical_temperature, "lr/batch below which it is like GD (up to B*)"),
-        _row("first-step line", diagram.first_step_lr, "lr below which it is like GD (above B*)"),
-        _row("slope of the GD line below B*", below, "expected: 1"),
-        _row("slope of the GD line above B*", above, "expected: 0"),
+    known = [
+        ("B*", diagram.critical_batch, "batch below which noise decides what is learnt"),
+        ("T_c", diagram.critical_temperature, "lr/batch below which it is like GD (up to B*)"),
+        ("first-step line", diagram.first_step_lr, "lr below which it is like GD (above B*)"),
+        ("slope of the GD line below B*", below, "expected: 1"),
+        ("slope of the GD line above B*", above, "expected: 0"),
     ]
     best = diagram.best
     if best is not None:
         where = f"at lr = {best.lr:g}, batch = {best.batch:g} ({best.regime})"
         estimate = Estimate(best.value, best.low, best.high)
-        rows.append(_row("lowest test error", estimate, where))
+        known.append(("lowest test error", estimate, where))
+    rows = [(name, *written(estimate, 4), meaning) for name, estimate, meaning in known]
     regimes = diagram.grid("regime")
     counts = ", ".join(f"{n} {name}" for name in REGIMES if (n := int((regimes == name).sum())))
     rows.append(("cells", str(regimes.size), "", counts))
@@ -242,17 +237,6 @@ def _numbers(diagram: PhaseDiagram) -> Html:
         caption = f"The GD line: where it is {diagram.factor:g} times its value in GD"
         parts.append(folded(caption, table(("batch", "lr", "low", "high"), line)))
     return joined(parts)
-
-
-def _row(name: str, estimate: Estimate | None, meaning: str) -> tuple[str, str, str, str]:
-    value = "unknown" if estimate is None else digits(estimate.value, 4)
-    return (name, value, _interval(estimate), meaning)
-
-
-def _interval(estimate: Estimate | None) -> str:
-    if estimate is None or not np.isfinite([estimate.low, estimate.high]).all():
-        return ""
-    return f"{digits(estimate.low, 4)} to {digits(estimate.high, 4)}"
 
 
 def _cells(diagram: PhaseDiagram) -> Html:

@@ -20,6 +20,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, redirect_stdout, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from traceback import walk_tb
 from typing import Any
 
 from sgdphase.errors import InputError, UserError
@@ -105,12 +106,12 @@ def load(path: str | Path) -> UserCode:
     module.__file__ = str(path)
     # Copying an object looks up its class by the name of its module.
     sys.modules[module.__name__] = module
-    modules = neighbours(path, source)
+    texts, shadows = neighbours(path, source)
     notes = tuple(
         f"{name}.py next to {path.name} is not used: import {name} gives the standard library's"
-        for name in modules.shadows
+        for name in shadows
     )
-    code = UserCode(path.name, {}, "\n".join([source, *modules.texts]), notes)
+    code = UserCode(path.name, {}, "\n".join([source, *texts]), notes)
     with code.guest("the file"):
         try:
             exec(compile(source, str(path), "exec", dont_inherit=True), vars(module))
@@ -192,14 +193,10 @@ def _code(function: Any) -> types.CodeType | None:
 
 def _is_ours(error: BaseException) -> bool:
     """Whether this package raised it itself, and not code that it calls."""
-    trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
+    *_, (last, _) = walk_tb(error.__traceback__)
     # A call with wrong arguments has no frame but that of the call.
     calls = (UserCode.call.__code__, UserCode.call_unseeded.__code__)
-    if trace is None or trace.tb_frame.f_code in calls:
-        return False
-    return _in_package(trace.tb_frame.f_code)
+    return last.f_code not in calls and _in_package(last.f_code)
 
 
 def _in_package(code: types.CodeType) -> bool:
@@ -209,31 +206,28 @@ def _in_package(code: types.CodeType) -> bool:
 def _place(error: BaseException, files: Collection[str]) -> str:
     """The innermost line of the user's files that an error passed through."""
     place = ""
-    trace = error.__traceback__
-    while trace is not None:
-        code, number = trace.tb_frame.f_code, trace.tb_lineno
+    for frame, number in walk_tb(error.__traceback__):
+        code = frame.f_code
         if code.co_filename in files or is_beside(code.co_filename):
             linecache.checkcache(code.co_filename)
             line = linecache.getline(code.co_filename, number).strip()
             where = "" if code.co_name == "<module>" else f" in {code.co_name}"
             name = Path(code.co_filename).name
             place = f"{name}, line {number}{where}" + (f" ({line})" if line else "")
-        trace = trace.tb_next
     return place
 
 
+@dataclass
 class _Directory:
     """The working directory of the user's code: where it last moved to."""
 
-    def __init__(self) -> None:
-        self._path: str | None = None
+    _path: str | None = None
 
     @contextmanager
     def entered(self) -> Iterator[None]:
         """Work there, and go back at the end, also in nested calls."""
         before = _working_directory()
-        if self._path is not None:
-            _move(self._path)
+        _move(self._path)
         start = _working_directory()
         try:
             yield

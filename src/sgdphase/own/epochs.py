@@ -48,7 +48,14 @@ def train(training: Training, *, checkpoint: Path | None = None) -> Outcome:
         with problem.code.guest("augment", training.seed):
             finite = _descend(user, training, state, loss, augment)
         user.module.eval()
-        return _outcome(user, training, state.steps, start, initial, finite=finite)
+        values = _metrics(user, training.loss) | {
+            "weight_change": weight_change(user.module, start),
+            "initial_loss": initial,
+        }
+    time = training.lr * state.steps
+    if finite and all(map(math.isfinite, values.values())):
+        return Outcome("finished", state.steps, time, values)
+    return Outcome("diverged", state.steps, time, dict.fromkeys(values, math.nan))
 
 
 def look_at(training: Training) -> Traits:
@@ -56,9 +63,9 @@ def look_at(training: Training) -> Traits:
     problem = user_problem(training)
     with problem.code.guest("model", training.seed):
         user = loaded(training)
-        user_traits = traits(user.module, user.x[:TRIED])
+        x = user.x[:TRIED]
+        user_traits = traits(user.module, x)
         augment = problem.code.functions.get("augment")
-        x = user.x[: min(max(2, TRIED), len(user.x))]
         user.module.train()
         x = x if augment is None else augment(x)
         torch.autograd.backward(LOSSES[training.loss](user.module(x), user.y[: len(x)]))
@@ -152,19 +159,11 @@ class _State:
 
 
 def _optimizer(module: Module, training: Training) -> torch.optim.Optimizer:
+    weights = trained(module)
+    both: Any = {"lr": training.lr, "weight_decay": training.weight_decay}
     if training.optimizer == "adamw":
-        return torch.optim.AdamW(
-            trained(module),
-            lr=training.lr,
-            betas=(training.beta1, training.beta2),
-            weight_decay=training.weight_decay,
-        )
-    return torch.optim.SGD(
-        trained(module),
-        lr=training.lr,
-        momentum=training.momentum,
-        weight_decay=training.weight_decay,
-    )
+        return torch.optim.AdamW(weights, betas=(training.beta1, training.beta2), **both)
+    return torch.optim.SGD(weights, momentum=training.momentum, **both)
 
 
 def _descend(
@@ -211,26 +210,6 @@ def _seed(seed: int, epoch: int) -> None:
     number = int(training_stream(seed, NOISE, epoch).integers(2**63))
     torch.default_generator.manual_seed(number)
     np.random.seed(number % 2**32)
-
-
-def _outcome(
-    user: Loaded,
-    training: Training,
-    steps: int,
-    start: tuple[Tensor, ...],
-    initial: float,
-    *,
-    finite: bool,
-) -> Outcome:
-    values = _metrics(user, training.loss) | {
-        "weight_change": weight_change(user.module, start),
-        "initial_loss": initial,
-    }
-    finite = finite and all(map(math.isfinite, values.values()))
-    if not finite:
-        values = dict.fromkeys(values, math.nan)
-    time = training.lr * steps
-    return Outcome("finished" if finite else "diverged", steps, time, values)
 
 
 def _metrics(user: Loaded, loss: str) -> dict[str, float]:

@@ -27,16 +27,14 @@ def train(
 
     It is trained in evaluation mode, except for BatchNorm (`traits`).
     """
-    problem = user_problem(training)
-    with problem.code.guest("model", training.seed):
+    with user_problem(training).code.guest("model", training.seed):
         fitting, test = _fittings(training)
         return observed(fitting, test, training, dict, trajectory=trajectory, checkpoint=checkpoint)
 
 
 def noise_scales(training: Training) -> dict[str, float]:
     """The gradient noise scale at the `start`, and after one `epoch` of the training."""
-    problem = user_problem(training)
-    with problem.code.guest("model", training.seed):
+    with user_problem(training).code.guest("model", training.seed):
         fitting, _ = _fittings(training)
         start = noise_scale(fitting, training)
         epoch = replace(training, max_samples=training.train_size, max_seconds=_EPOCH_SECONDS)

@@ -97,26 +97,21 @@ def _fitted(returned: Any, name: str) -> Outcome:
 
     It diverged if the alignment is not finite. `fitted=False` means that it was cut off.
     """
-    values = _numbers(returned, name)
-    if not math.isfinite(values["alignment"]):
-        return Outcome("diverged", 0, 0.0, values)
-    fitted = not isinstance(returned, Mapping) or bool(returned.get("fitted", True))
-    return Outcome("fitted" if fitted else "budget", 0, 0.0, values)
-
-
-def _numbers(returned: Any, name: str) -> dict[str, float]:
     given = returned if isinstance(returned, Mapping) else {"alignment": returned}
     if isinstance(returned, Mapping) and given.get("alignment") is None:
         names = ", ".join(map(str, given)) or "an empty dict"
         raise InputError(f"{name}: train() returns {names}: must have a number named alignment")
     wanted = [key for key in OBSERVABLES if key == "alignment" or given.get(key) is not None]
     try:
-        return {key: _number(given[key]) for key in wanted}
+        values = {key: _number(given[key]) for key in wanted}
     except (TypeError, ValueError, OverflowError, RuntimeError):
         raise InputError(
             f"{name}: train() returns {type(returned).__name__}: must return the alignment, or a "
             f"dict with numbers named {', '.join(OBSERVABLES)}"
         ) from None
+    if not math.isfinite(values["alignment"]):
+        return Outcome("diverged", 0, 0.0, values)
+    return Outcome("fitted" if given.get("fitted", True) else "budget", 0, 0.0, values)
 
 
 def _number(value: Any) -> float:

@@ -45,20 +45,14 @@ def loaded(training: Training) -> Loaded:
     """The module of a seed with its training and test points."""
     problem = user_problem(training)
     problem.check_sizes(training.train_size, training.test_size)
-    device = device_of()
-    regression = training.loss == "mse"
-    module = fresh(problem, training.seed).to(device)
+    device, seed, regression = device_of(), training.seed, training.loss == "mse"
+    module = fresh(problem, seed).to(device)
     train, test = _points(
-        problem, training.train_size, training.test_size, training.seed, device, regression
+        problem, training.train_size, training.test_size, seed, device, regression
     )
-    form = Form.of(module, problem, train[0][:TRIED], None if not regression else train[1])
-    return Loaded(
-        form.module,
-        form.inputs(train[0]),
-        form.labels(train[1]),
-        form.inputs(test[0]),
-        form.labels(test[1]),
-    )
+    form = Form.of(module, problem, train[0][:TRIED], train[1] if regression else None)
+    (x, y), (test_x, test_y) = ((x.to(form.kind), form.labels(y)) for x, y in (train, test))
+    return Loaded(form.module, x, y, test_x, test_y)
 
 
 def user_problem(training: Training) -> UserProblem:
@@ -213,14 +207,13 @@ class Form:
                 )
             return cls(_Plain(module, flat), kind, None, regression=True)
         classes = problem.classes
-        if flat:
-            if len(classes) != 2:
-                raise InputError(
-                    f"{name}: the model has one output and the data have {len(classes)} classes: "
-                    "must have an output for each class, or two classes; for a regression give "
-                    "--loss mse"
-                )
+        if flat and len(classes) == 2:
             return cls(_Plain(module, flat), kind, None)
+        if flat:
+            raise InputError(
+                f"{name}: the model has one output and the data have {len(classes)} classes: must "
+                "have an output for each class, or two classes; for a regression give --loss mse"
+            )
         if len(shape) != 2 or shape[0] != len(some):
             raise InputError(
                 f"{name}: the model gives shape {shape} for {len(some)} points: must be "
@@ -234,18 +227,13 @@ class Form:
         numbers = classes.astype(np.int64) if are_numbers else np.arange(len(classes))
         return cls(_Plain(module, flat), kind, torch.from_numpy(numbers))
 
-    def inputs(self, x: Tensor) -> Tensor:
-        return x.to(self.kind)
-
     def labels(self, y: Tensor) -> Tensor:
         if self.regression:
-            return y.to(torch.get_default_dtype()).reshape(self._target_shape(y))
+            shape = (len(y),) if y[0].numel() == 1 else y.shape
+            return y.to(torch.get_default_dtype()).reshape(shape)
         if self.numbers is None:
             return 2.0 * y.to(torch.get_default_dtype()) - 1.0
         return self.numbers.to(y.device)[y]
-
-    def _target_shape(self, y: Tensor) -> tuple[int, ...]:
-        return (len(y),) if y[0].numel() == 1 else tuple(y.shape)
 
 
 def _first_outputs(module: Module, some: Tensor, name: str) -> tuple[Tensor, torch.dtype]:

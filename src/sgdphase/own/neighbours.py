@@ -12,7 +12,6 @@ import importlib
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
@@ -24,19 +23,11 @@ _FOLDERS: list[Path] = []
 _NEIGHBOURS: dict[Path, str] = {}
 
 
-@dataclass(frozen=True)
-class Neighbours:
-    """The `texts` of the modules that a file imports from its folder.
+def neighbours(path: Path, source: str) -> tuple[list[str], list[str]]:
+    """The texts of the modules that a file imports from its folder, made ready to be imported.
 
-    `shadows` are modules of the folder that it cannot import: the standard library has their name.
+    Then the names of those that it cannot import: the standard library has them.
     """
-
-    texts: tuple[str, ...]
-    shadows: tuple[str, ...]
-
-
-def neighbours(path: Path, source: str) -> Neighbours:
-    """What a file imports from its folder, made ready to be imported."""
     texts, shadows = _texts(path, source)
     _FOLDERS[:] = [path.parent, *(folder for folder in _FOLDERS if folder != path.parent)]
     if not any(isinstance(finder, _Beside) for finder in sys.meta_path):
@@ -45,7 +36,7 @@ def neighbours(path: Path, source: str) -> Neighbours:
         _NEIGHBOURS.clear()
         _NEIGHBOURS.update(texts)
         _forget()
-    return Neighbours(tuple(texts.values()), tuple(sorted(shadows)))
+    return list(texts.values()), sorted(shadows)
 
 
 class _Beside(MetaPathFinder):

@@ -12,21 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sgdphase.errors import InputError
-from sgdphase.own.code import UserCode, load, user_code
+from sgdphase.own.code import UserCode, load
 from sgdphase.own.data import Labelled, labelled
-from sgdphase.own.identity import is_module, text_of
+from sgdphase.own.identity import text_of
 from sgdphase.problems import Dataset
 from sgdphase.problems._split import permutation
-
-__all__ = [
-    "UserCode",
-    "UserProblem",
-    "forget",
-    "is_module",
-    "user_code",
-    "user_file",
-    "user_functions",
-]
 
 
 @dataclass(frozen=True)

@@ -15,22 +15,15 @@ import numpy as np
 @contextmanager
 def random_state(seed: int) -> Iterator[None]:
     """Seed the generators, and restore their states afterwards."""
-    torch: Any = sys.modules.get("torch")
-    python, numpy = random.getstate(), np.random.get_state()
-    fork = torch.random.fork_rng(range(torch.cuda.device_count())) if torch else None
-    if fork:
-        fork.__enter__()
-    random.seed(seed)
-    np.random.seed(seed % 2**32)
-    if torch:
-        torch.manual_seed(seed)
-    try:
+    with ExitStack() as stack:
+        stack.callback(random.setstate, random.getstate())
+        stack.callback(np.random.set_state, np.random.get_state())
+        random.seed(seed)
+        np.random.seed(seed % 2**32)
+        if torch := sys.modules.get("torch"):
+            stack.enter_context(torch.random.fork_rng(range(torch.cuda.device_count())))
+            torch.manual_seed(seed)
         yield
-    finally:
-        random.setstate(python)
-        np.random.set_state(numpy)
-        if fork:
-            fork.__exit__(None, None, None)
 
 
 @contextmanager
@@ -55,17 +48,14 @@ def seeds_ignored(function: Callable[..., Any]) -> Iterator[list[Any]]:
         replaced.append((names, "default_generator", generator))
     # After `from random import seed` they have a name in the user's file.
     around = getattr(inspect.unwrap(function), "__globals__", {})
-    seeds = (random.seed, np.random.seed)
-    replaced += [(around, name, ignore) for name, value in around.items() if _is_one(value, seeds)]
+    for name, value in around.items():
+        if value is random.seed or value is np.random.seed:
+            replaced.append((around, name, ignore))
     with ExitStack() as stack:
         for names, name, value in replaced:
             stack.callback(names.__setitem__, name, names[name])
             names[name] = value
         yield ignored
-
-
-def _is_one(value: Any, known: tuple[Any, ...]) -> bool:
-    return any(value is one for one in known)
 
 
 class _Unseeded:

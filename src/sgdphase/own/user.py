@@ -69,9 +69,7 @@ class UserTraining:
     ) -> Training:
         """The record of one training."""
         size = train_size or self.train_size or batch
-        limit = None
-        if self.until_fitted and not self.trains_itself:
-            limit = _EPOCHS * size
+        ends_itself = self.trains_itself or not self.until_fitted
         return Training(
             self.problem,
             train_size=size,
@@ -81,7 +79,7 @@ class UserTraining:
             epochs=epochs,
             model=self.model,
             test_size=self.test_size,
-            max_samples=limit,
+            max_samples=None if ends_itself else _EPOCHS * size,
             **self.options,
         )
 
@@ -107,7 +105,7 @@ def user_training(
     train: Callable[..., Any] | None = None,
     until_fitted: bool = False,
     loss: str | None = None,
-    seconds: float | None = None,
+    seconds: float = math.inf,
     **options: Any,
 ) -> UserTraining:
     """Load and try what was given: a file, a model with its data, or a function that trains.
@@ -115,31 +113,21 @@ def user_training(
     `options` are fields of the record; None means not given. Code that takes longer than `seconds`
     is stopped.
     """
-    what = str(model) if isinstance(model, str | Path) else "your code"
-    with time_limit(math.inf if seconds is None else seconds, what):
-        return _user_training(
-            model, data, test_data=test_data, augment=augment, train=train,
-            until_fitted=until_fitted, loss=loss, **options,
-        )  # fmt: skip
-
-
-def _user_training(
-    model: Any,
-    data: Any,
-    *,
-    test_data: Any,
-    augment: Callable[..., Any] | None,
-    train: Callable[..., Any] | None,
-    until_fitted: bool,
-    loss: str | None,
-    **options: Any,
-) -> UserTraining:
     given = {name: value for name, value in options.items() if value is not None}
-    if isinstance(model, str | Path):
-        problem = user_file(str(model))
-    else:
-        code = user_code(model=model, data=data, test_data=test_data, augment=augment, train=train)
-        problem = user_functions(code)
+    is_file = isinstance(model, str | Path)
+    with time_limit(seconds, str(model) if is_file else "your code"):
+        if is_file:
+            problem = user_file(model)
+        else:
+            functions = {"model": model, "data": data, "test_data": test_data, "augment": augment}
+            problem = user_functions(user_code(**functions, train=train))
+        return _tried(problem, until_fitted, loss, given)
+
+
+def _tried(
+    problem: UserProblem, until_fitted: bool, loss: str | None, given: dict[str, Any]
+) -> UserTraining:
+    """The training of a problem, with all that can be said before it runs."""
     warnings = list(_about_code(problem.code)) if until_fitted else []
     if not problem.points:
         _refuse(problem, {"loss": loss, **given})
@@ -151,9 +139,16 @@ def _user_training(
         raise InputError(f"{problem.code.name}: data() gives {problem.points} points: too few")
     chosen = _fitted_options(loss, given) if until_fitted else _epoch_options(problem, loss, given)
     user = UserTraining(problem, "own", full, test_size, chosen, until_fitted)
-    traits = _traits(user)
-    from sgdphase.own.module import loss_notes, seed_notes  # torch is needed for a module only
+    # Torch is needed for a module only.
+    from sgdphase.own import epochs, fitted
+    from sgdphase.own.module import loss_notes, seed_notes
 
+    # Build the module and take one step, so that errors show early.
+    few: Any = {"lr": 1.0, "batch": 1, "seed": 0, "train_size": min(full, 8)}
+    if until_fitted:
+        traits = fitted.look_at(user.training(**few))
+    else:
+        traits = epochs.look_at(user.training(**few, epochs=1))
     warnings += [*seed_notes(problem), *loss_notes(problem, chosen["loss"])]
     warnings += [*_about_data(user), *(_about_fitted(user, traits) if until_fitted else ())]
     # One point has no batch statistics.
@@ -198,16 +193,6 @@ def _refuse(problem: UserProblem, options: dict[str, Any]) -> None:
                 f"{option.replace('_', ' ')} = {value}: {problem.code.name} trains by itself; set "
                 "it there"
             )
-
-
-def _traits(user: UserTraining) -> Any:
-    """Build the module and take one step, so that errors show early."""
-    from sgdphase.own import epochs, fitted  # torch is needed for a module only
-
-    size = min(user.train_size or 1, 8)
-    if user.until_fitted:
-        return fitted.look_at(user.training(lr=1.0, batch=1, seed=0, train_size=size))
-    return epochs.look_at(user.training(lr=1.0, batch=1, seed=0, train_size=size, epochs=1))
 
 
 def _about_code(code: UserCode) -> Iterator[str]:

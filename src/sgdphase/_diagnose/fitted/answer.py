@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from html import escape
 from typing import Any, Literal
 
+from sgdphase._diagnose.answer import plain
 from sgdphase._sweep import Run
 from sgdphase.diagram import LinePoint, Regime
 from sgdphase.stats import Estimate
-
-__all__ = ["FittedDiagnosis", "Limit", "Scaling", "Size"]
 
 
 @dataclass(frozen=True)
@@ -24,12 +23,7 @@ class Size:
     notes: tuple[str, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
-        return {
-            "train_size": self.train_size,
-            "critical_batch": _maybe(self.critical_batch),
-            "trainings": self.trainings,
-            "notes": list(self.notes),
-        }
+        return {part.name: plain(getattr(self, part.name)) for part in fields(self)}
 
 
 @dataclass(frozen=True)
@@ -42,14 +36,12 @@ class Scaling:
 
     def as_dict(self) -> dict[str, Any]:
         exponent = self.exponent.as_dict()
+        sizes = [{"train_size": size, **at.as_dict()} for size, at in self.extrapolated.items()]
         return {
-            "exponent": exponent["value"],
-            "low": exponent["low"],
-            "high": exponent["high"],
+            "exponent": exponent.pop("value"),
+            **exponent,
             "chi": self.chi.as_dict(),
-            "extrapolated": [
-                {"train_size": size, **value.as_dict()} for size, value in self.extrapolated.items()
-            ],
+            "extrapolated": sizes,
         }
 
 
@@ -138,14 +130,16 @@ class FittedDiagnosis:
         known = [size for size in self.sizes if size.critical_batch is not None]
         return max(known, key=lambda size: size.train_size, default=None)
 
+    def critical_batch_at(self, train_size: int) -> Estimate | None:
+        """`B*` at `train_size`, if it is known."""
+        return next((s.critical_batch for s in self.sizes if s.train_size == train_size), None)
+
     def gd_line_at(self, batch: float) -> float | None:
         """`lr_c` at `batch`: it rises as `T_c batch` below `B*`, and is constant above.
 
         None on a side of `B*` on which it was not measured.
         """
-        star = next(
-            (s.critical_batch for s in self.sizes if s.train_size == self.measured_at), None
-        )
+        star = self.critical_batch_at(self.measured_at)
         if star is None:
             return None
         below = [point.lr / point.batch for point in self.gd_line if point.batch < star.value]
@@ -167,11 +161,9 @@ class FittedDiagnosis:
 
     def __str__(self) -> str:
         from sgdphase._diagnose.fitted.text import answer_lines  # which is made of answers
+        from sgdphase._diagnose.text import with_doubts
 
-        lines = answer_lines(self)
-        for title, listed in (("Unknown", self.unknown), ("Warnings", self.warnings)):
-            lines += [f"{title}:", *(f"  - {line}" for line in listed)] if listed else []
-        return "\n".join(lines)
+        return with_doubts(answer_lines(self), self.unknown, self.warnings)
 
     __repr__ = __str__
 
@@ -182,35 +174,32 @@ class FittedDiagnosis:
         """Plain values for JSON; None where there is no number."""
         largest = self.critical_batch
         critical = None
-        if largest is not None and largest.critical_batch is not None:
-            critical = {**largest.critical_batch.as_dict(), "train_size": largest.train_size}
-        return {
+        if largest is not None:
+            critical = {**plain(largest.critical_batch), "train_size": largest.train_size}
+        values: dict[str, Any] = {
             "lr": self.lr,
             "batch": self.batch,
             "train_size": self.train_size,
             "measured_at": self.measured_at,
             "regime": self.regime,
-            "between": None if self.between is None else list(self.between),
+            "between": self.between,
             "confidence": self.confidence,
             "expected_regime": self.expected,
-            "slopes": {name: _maybe(slope) for name, slope in self.slopes.items()},
+            "slopes": self.slopes,
             "critical_batch": critical,
-            "sizes": [size.as_dict() for size in self.sizes],
-            "gd_line": [point.as_dict() for point in self.gd_line],
+            "sizes": self.sizes,
+            "gd_line": self.gd_line,
             "largest_batch": {
-                "constant_temperature": self.constant_temperature.as_dict(),
-                "constant_lr": self.constant_lr.as_dict(),
+                "constant_temperature": self.constant_temperature,
+                "constant_lr": self.constant_lr,
             },
-            "scaling": None if self.scaling is None else self.scaling.as_dict(),
-            "first_step_share": _maybe(self.first_step_share),
-            "noise_scale": dict(self.noise_scale),
-            "warnings": list(self.warnings),
-            "unknown": list(self.unknown),
+            "scaling": self.scaling,
+            "first_step_share": self.first_step_share,
+            "noise_scale": self.noise_scale,
+            "warnings": self.warnings,
+            "unknown": self.unknown,
             "trainings": self.trainings,
             "seconds": self.seconds,
-            "settings": dict(self.settings),
+            "settings": self.settings,
         }
-
-
-def _maybe(estimate: Estimate | None) -> dict[str, float | None] | None:
-    return None if estimate is None else estimate.as_dict()
+        return {name: plain(value) for name, value in values.items()}

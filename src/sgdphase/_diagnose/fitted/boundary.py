@@ -11,17 +11,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Generator, Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, field
 
 from sgdphase._diagnose.fitted.crossover import Crossover, Side, crossover
 from sgdphase._diagnose.fitted.reasons import left_out
 from sgdphase._diagnose.fitted.row import STEP, row_search
-from sgdphase._diagnose.learner import Trial
-from sgdphase._diagnose.observations import Search, Searcher, check_seeds, check_sizes, power_of_two
+from sgdphase._diagnose.learner import PlaneSearcher, Search, Trial, power_of_two
 from sgdphase.errors import require
-from sgdphase.stats import LEVEL, Estimate
-
-__all__ = ["Critical", "CriticalBatch"]
+from sgdphase.stats import Estimate
 
 DISTANCES = (4, 8, 16)  # from B*, of the cells that a side is measured at
 NEAREST = 2  # the crossover is sharp: if need be, both laws are used at B*/2 and 2 B*
@@ -48,7 +45,7 @@ class Critical:
 class _State:
     """What the search knows so far."""
 
-    lr: float | None = None
+    lr: float = math.nan  # of the row, once it is known
     large: int = 0  # the batch of the row search
     noise: tuple[int, ...] = ()
     first: tuple[int, ...] = ()
@@ -57,7 +54,7 @@ class _State:
 
 
 @dataclass
-class CriticalBatch(Searcher):
+class CriticalBatch(PlaneSearcher):
     """Asks for runs until `B*` has an interval of half width `tolerance` octaves, or seeds end.
 
     The row is `lr` or above. A `guess`, such as `B*` of another train size, only shortens the
@@ -67,50 +64,42 @@ class CriticalBatch(Searcher):
     lr: float
     train_size: int
     _: KW_ONLY
-    smallest_batch: int = 1
     guess: float | None = None
-    seeds: int = 3
-    most_seeds: int = 12
     tolerance: float = 0.5
-    level: float = LEVEL
+    _state: _State = field(default_factory=_State, init=False, repr=False)
 
     def __post_init__(self) -> None:
         guess = {} if self.guess is None else {"guess": self.guess}
-        check_sizes(self.train_size, self.smallest_batch, lr=self.lr, **guess)
-        check_seeds(self.seeds, self.most_seeds)
+        self.check(self.train_size, lr=self.lr, **guess)
         require("tolerance", self.tolerance, lambda t: t > 0, "a number of octaves above 0")
 
-    def search(self) -> Search:
-        return self._search(_State())
-
     def answer(self) -> Critical:
-        state = _State()
-        for wanted in self._search(state):
-            if self.missing(wanted):
-                break
-        trials = len(self.observations.runs)
-        if state.lr is None or not state.noise or not state.first:
-            return Critical(None, state.lr, trials, notes=(state.why,), too_noisy=state.too_noisy)
-        fit = self._fit(state)
+        self.ask()
+        state = self._state
+        lr, trials = None if math.isnan(state.lr) else state.lr, len(self.observations.runs)
+        if not state.noise or not state.first:
+            return Critical(None, lr, trials, notes=(state.why,), too_noisy=state.too_noisy)
+        fit = self._fit()
         if fit is None:
-            reason = self._left_out(state.lr, (*state.noise, *state.first))
-            why = f"at lr {state.lr:g} no seed can be used on both sides of B*: {reason}"
-            return Critical(None, state.lr, trials, notes=(why,))
+            reason = self._left_out((*state.noise, *state.first))
+            why = f"at lr {lr:g} no seed can be used on both sides of B*: {reason}"
+            return Critical(None, lr, trials, notes=(why,))
         if fit.missing_law:
-            return Critical(None, state.lr, trials, notes=(fit.missing_law,))
-        return Critical(fit.critical_batch, state.lr, trials, notes=self._notes(fit))
+            return Critical(None, lr, trials, notes=(fit.missing_law,))
+        return Critical(fit.critical_batch, lr, trials, notes=self._notes(fit))
 
-    def _search(self, state: _State) -> Search:
+    def search(self) -> Search:
+        self._state = state = _State()
         # Without a guess: B* of the paper's model grows as the root of the train size at chi = 1.
         batch = self._allowed(8 * (self.guess or math.sqrt(self.train_size)))
-        estimate: float | None = None
+        lr, estimate = self.lr, None
         for _ in range(ROUNDS):
-            row = yield from row_search(self.observations, state.lr or self.lr, batch)
-            if row.lr is None:
-                state.lr, state.why = None, row.why
+            row, why = yield from row_search(self.observations, lr, batch)
+            if row is None:
+                state.lr, state.why = math.nan, why
                 return
-            state.lr, state.large = row.lr, batch
-            estimate = yield from self._noise_side(state, batch)
+            state.lr, state.large, lr = row, batch, row
+            estimate = yield from self._noise_side(batch)
             if estimate is None:
                 return
             if estimate <= batch / NEAREST or batch == self.train_size:
@@ -118,27 +107,25 @@ class CriticalBatch(Searcher):
             # m still falls with the batch up to the large one: it is not large enough.
             batch = self._allowed(max(8 * estimate, NEAREST * batch))
         if estimate is not None:
-            yield from self._both_sides(state, estimate)
+            yield from self._both_sides(estimate)
 
-    def _noise_side(
-        self, state: _State, large: int
-    ) -> Generator[tuple[Trial, ...], None, float | None]:
+    def _noise_side(self, large: int) -> Generator[tuple[Trial, ...], None, float | None]:
         """A first `B* = batch m/m_large` from a batch at which `m` is well above the large one's.
 
         The power law of the noise makes it `B*` already; None if there is no such batch.
         """
-        lr = _known(state.lr)
+        state, lr = self._state, self._state.lr
         start = self.guess / 8 if self.guess else large / 64
         batch = min(self._allowed(start), large)
         for _ in range(PROBES):
             yield (Trial(lr, batch, 0),)
-            rise = self._level(state, batch) - self._level(state, large)
-            lowest = self._lowest(state, large)
+            rise = self._level(batch) - self._level(large)
+            lowest = self._lowest(large)
             if math.isnan(rise):
                 batch = 4 * batch
                 if batch > large / NEAREST:
                     state.too_noisy = True
-                    reason = self._left_out(lr, self._batches_below(lr, large))
+                    reason = self._left_out(self._batches_below(large))
                     state.why = f"at lr {lr:g} no run below batch {large} can be used: {reason}"
                     return None
             elif rise >= 2 or batch <= lowest:
@@ -147,91 +134,84 @@ class CriticalBatch(Searcher):
                 batch = max(self._allowed(batch / 16), lowest)
         if math.isnan(rise) or (rise < 1 and lowest > self.smallest_batch):
             state.too_noisy = True
-            reason = self._left_out(lr, self._batches_below(lr, large))
+            reason = self._left_out(self._batches_below(large))
             state.why = f"at lr {lr:g} batches small enough for noise cannot be used: {reason}"
             return None
         if rise < 1:
-            state.why = self._bound_below(state, lowest)
+            state.why = self._bound_below(lowest)
             return None
         return float(batch * 2**rise)
 
-    def _both_sides(self, state: _State, estimate: float) -> Search:
+    def _both_sides(self, estimate: float) -> Search:
         """The cells around `B*`, first of one seed to see that they are well placed, then more."""
-        lr = _known(state.lr)
+        state, lr = self._state, self._state.lr
         for _ in range(ROUNDS):
             centre = power_of_two(estimate)
-            noise, first = self._around(centre, self._lowest(state, centre))
-            if not first:
-                state.noise = ()
-                state.why = (
-                    f"B* is above {self.train_size / NEAREST:g}, half of the train size: a larger "
-                    "train size is needed"
-                )
-                return
-            if not noise:
-                state.noise = ()
-                state.why = self._bound_below(state, self._lowest(state, centre))
+            noise, first = self._around(centre, self._lowest(centre))
+            if not first or not noise:
+                above = f"B* is above {self.train_size / NEAREST:g}, half of the train size"
+                state.noise, state.why = (), f"{above}: a larger train size is needed"
+                if first:
+                    state.why = self._bound_below(self._lowest(centre))
                 return
             yield tuple(Trial(lr, batch, 0) for batch in (*noise, *first))
             state.noise, state.first = noise, first
-            if self._lowest(state, centre) > min(noise):
+            if self._lowest(centre) > min(noise):
                 continue
-            fit = self._fit(state, only=(0,))
+            fit = self._fit(only=(0,))
             if fit is None or abs(math.log2(fit.critical_batch.value / centre)) <= 1:
                 break
             estimate = fit.critical_batch.value
-        cells = [b for b in (*noise, *first) if not math.isnan(self._level(state, b))]
+        cells = [b for b in (*noise, *first) if not math.isnan(self._level(b))]
         done = 1
         while done < self.most_seeds:
             upto = min(done + 2, self.seeds) if done < self.seeds else done + 1
             wanted = tuple(Trial(lr, batch, s) for s in range(done, upto) for batch in cells)
-            if done >= self.seeds and self.missing(wanted) and self._precise(state):
+            if done >= self.seeds and self.missing(wanted) and self._precise():
                 return
             yield wanted
             done = upto
 
-    def _precise(self, state: _State) -> bool:
+    def _precise(self) -> bool:
         """Whether the answer is precise enough."""
-        fit = self._fit(state)
+        fit = self._fit()
         if fit is None or fit.seeds < 2:
             return False
         return fit.surely_misses_law if fit.missing_law else fit.half_width <= self.tolerance
 
-    def _fit(self, state: _State, only: tuple[int, ...] = ()) -> Crossover | None:
+    def _fit(self, only: tuple[int, ...] = ()) -> Crossover | None:
         """The crossover from the cells between those asked for, runs of others included."""
-        lr = _known(state.lr)
-        sides = [self._cells(lr, side) for side in (state.noise, state.first)]
+        lr, batches = self._state.lr, self.observations.batches(self._state.lr)
+        sides = [
+            [b for b in batches if side and min(side) <= b <= max(side)]
+            for side in (self._state.noise, self._state.first)
+        ]
         seeds = only or self.observations.seeds((lr, b) for side in sides for b in side)
         noise, first = (
             Side(b, self.observations.table([(lr, x) for x in b], seeds)) for b in sides
         )
         # m grows with lr: GD's is at most that of the run below the row, which is seed 0's.
-        bound = self.observations.log((lr / STEP, state.large), 0)
-        return crossover(noise, first, bound if math.isfinite(bound) else -math.inf, self.level)
+        bound = self.observations.log((lr / STEP, self._state.large), 0)
+        return crossover(noise, first, bound if math.isfinite(bound) else -math.inf)
 
-    def _cells(self, lr: float, side: tuple[int, ...]) -> list[int]:
-        """Observed batches in the range of a side."""
-        return [b for b in self.observations.batches(lr) if side and min(side) <= b <= max(side)]
+    def _level(self, batch: int) -> float:
+        return self.observations.log((self._state.lr, batch), 0)
 
-    def _level(self, state: _State, batch: int) -> float:
-        return self.observations.log((_known(state.lr), batch), 0)
-
-    def _lowest(self, state: _State, below: float) -> int:
+    def _lowest(self, below: float) -> int:
         """The lowest batch worth a run: twice the largest useless one of seed 0."""
-        lr = _known(state.lr)
         useless = [
             batch
-            for batch in self._batches_below(lr, below)
-            if Trial(lr, batch, 0) in self.observations.runs
-            and math.isnan(self.observations.log((lr, batch), 0))
+            for batch in self._batches_below(below)
+            if Trial(self._state.lr, batch, 0) in self.observations.runs
+            and math.isnan(self._level(batch))
         ]
         return max([self.smallest_batch, *(2 * b for b in useless)])
 
-    def _batches_below(self, lr: float, below: float) -> list[int]:
-        return [batch for batch in self.observations.batches(lr) if batch < below]
+    def _batches_below(self, below: float) -> list[int]:
+        return [batch for batch in self.observations.batches(self._state.lr) if batch < below]
 
-    def _left_out(self, lr: float, batches: Sequence[int]) -> str:
-        return left_out(self.observations.outcomes((lr, batch) for batch in batches))
+    def _left_out(self, batches: Sequence[int]) -> str:
+        return left_out(self.observations.outcomes((self._state.lr, batch) for batch in batches))
 
     def _allowed(self, batch: float) -> int:
         return min(max(power_of_two(batch), self.smallest_batch), self.train_size)
@@ -248,12 +228,11 @@ class CriticalBatch(Searcher):
             first = [centre * NEAREST, *first, self.train_size]
         return tuple(sorted(set(noise))), tuple(sorted(set(first)))
 
-    def _bound_below(self, state: _State, lowest: int) -> str:
-        lr = _known(state.lr)
-        bound = f"B* is below {NEAREST * lowest}: at lr {lr:g}"
+    def _bound_below(self, lowest: int) -> str:
+        bound = f"B* is below {NEAREST * lowest}: at lr {self._state.lr:g}"
         if lowest == self.smallest_batch:
             return f"{bound} not even batch {lowest} is noise-dominated"
-        reason = self._left_out(lr, self._batches_below(lr, lowest))
+        reason = self._left_out(self._batches_below(lowest))
         return f"{bound} batch {lowest} is not noise-dominated, and below it {reason}"
 
     def _notes(self, fit: Crossover) -> tuple[str, ...]:
@@ -269,9 +248,3 @@ class CriticalBatch(Searcher):
             if slope is None:
                 notes.append(f"the {name} side is a single batch: its law could not be checked")
         return tuple(notes)
-
-
-def _known(lr: float | None) -> float:
-    if lr is None:
-        raise RuntimeError("the row is not known yet")
-    return lr

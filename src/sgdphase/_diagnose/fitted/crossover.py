@@ -17,8 +17,6 @@ import numpy as np
 from sgdphase._typing import FloatArray
 from sgdphase.stats import REPLICATES, Estimate, interval, linear_fit, seed_means, seed_replicates
 
-__all__ = ["Crossover", "Side", "crossover"]
-
 # Half way between the slope of a side in log batch and that of the other.
 REACH = 0.5
 
@@ -63,7 +61,7 @@ class Crossover:
         return _beyond(self.noise, -1.0) or _beyond(self.first, 0.0)
 
 
-def crossover(noise: Side, first: Side, gd_bound: float, level: float) -> Crossover | None:
+def crossover(noise: Side, first: Side, gd_bound: float) -> Crossover | None:
     """`B*` from its two sides; None if no seed has a fitted run on both.
 
     `log2 m_gd` is at most `gd_bound` in the first of the seeds, -inf if there is no GD regime.
@@ -85,14 +83,14 @@ def crossover(noise: Side, first: Side, gd_bound: float, level: float) -> Crosso
     if paired.sum() < 2:
         # The scatter of cells alone does not say what another training set would give.
         difference = np.full(REPLICATES, np.nan)
-    logs = interval(float(a - b), difference, level)
+    logs = interval(float(a - b), difference)
     low = logs.low - _left_of_gd(noise.log_value[:, 0], gd_bound)
     return Crossover(
         critical_batch=Estimate(2.0**logs.value, 2.0**low, 2.0**logs.high),
         half_width=(logs.high - low) / 2,
         seeds=int(paired.sum()),
-        noise=_slope(noise.batch, below, level),
-        first=_slope(first.batch, above, level),
+        noise=_slope(noise.batch, below),
+        first=_slope(first.batch, above),
     )
 
 
@@ -109,14 +107,14 @@ def _left_of_gd(log_values: FloatArray, bound: float) -> float:
     return float(np.mean(-np.log2(1 - np.minimum(share, 0.5)))) if share.size else 0.0
 
 
-def _slope(batch: Sequence[int], values: FloatArray, level: float) -> Estimate | None:
+def _slope(batch: Sequence[int], values: FloatArray) -> Estimate | None:
     """The slope of the means of `values [batch, seed]` in log batch; None for one batch."""
     if len(batch) < 2:
         return None
     x = np.log2(batch)
     weights = (x - x.mean()) / np.sum((x - x.mean()) ** 2)
     copies = seed_replicates(values, np.random.default_rng(0), REPLICATES)
-    return interval(float(weights @ seed_means(values)), copies @ weights, level)
+    return interval(float(weights @ seed_means(values)), copies @ weights)
 
 
 def _beyond(slope: Estimate | None, target: float) -> bool:

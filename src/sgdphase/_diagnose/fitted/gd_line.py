@@ -16,21 +16,11 @@ from dataclasses import KW_ONLY, dataclass, field
 import numpy as np
 
 from sgdphase._diagnose.fitted.reasons import left_out
-from sgdphase._diagnose.learner import Trial
-from sgdphase._diagnose.observations import (
-    Cell,
-    Search,
-    Searcher,
-    check_seeds,
-    check_sizes,
-    power_of_two,
-)
+from sgdphase._diagnose.learner import Cell, PlaneSearcher, Search, Trial, power_of_two
 from sgdphase.diagram._boundaries import crossing
 from sgdphase.diagram._phase import LinePoint
 from sgdphase.errors import require
-from sgdphase.stats import LEVEL, REPLICATES, interval, seed_means, seed_replicates
-
-__all__ = ["GdLine", "GdPoints"]
+from sgdphase.stats import REPLICATES, interval, seed_means, seed_replicates
 
 STEP = 4.0
 STEPS = 10  # of that size at most, in each direction
@@ -62,24 +52,19 @@ class _State:
 
 
 @dataclass
-class GdLine(Searcher):
+class GdLine(PlaneSearcher):
     """Asks for runs until each point is known to `tolerance` octaves of `lr`, or seeds end."""
 
     lr: float
     critical_batch: float
     train_size: int
     _: KW_ONLY
-    smallest_batch: int = 1
     factor: float = 2.0
-    seeds: int = 3
-    most_seeds: int = 12
     tolerance: float = 0.5
-    level: float = LEVEL
+    _state: _State = field(default_factory=_State, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        rates = {"lr": self.lr, "critical_batch": self.critical_batch}
-        check_sizes(self.train_size, self.smallest_batch, **rates)
-        check_seeds(self.seeds, self.most_seeds)
+        self.check(self.train_size, lr=self.lr, critical_batch=self.critical_batch)
         require("factor", self.factor, lambda f: 1 < f < math.inf, "a number above 1, as 2")
         require("tolerance", self.tolerance, lambda t: t > 0, "a number of octaves above 0")
 
@@ -90,18 +75,13 @@ class GdLine(Searcher):
         low, high = self.smallest_batch, self.train_size
         return tuple(dict.fromkeys(min(max(power_of_two(b), low), high) for b in wanted))
 
-    def search(self) -> Search:
-        return self._search(_State())
-
     def answer(self) -> GdPoints:
-        state = _State()
-        for wanted in self._search(state):
-            if self.missing(wanted):
-                break
+        self.ask()
+        state = self._state
         notes = list(state.notes)
         points = []
         for batch in state.brackets:
-            point = self._point(state, batch)
+            point = self._point(batch)
             if point is None:
                 notes.append(f"at batch {batch} the mean over seeds does not cross the GD line")
                 continue
@@ -114,69 +94,68 @@ class GdLine(Searcher):
             notes.append("the search for the GD line has not ended: it needs the runs it asks for")
         return GdPoints(tuple(points), len(self.observations.runs), tuple(notes))
 
-    def _search(self, state: _State) -> Search:
-        yield from self._find_plateau(state)
+    def search(self) -> Search:
+        self._state = state = _State()
+        yield from self._find_plateau()
         if state.plateau is None:
             state.ended = True
             return
         start = state.plateau[1]
         for batch in self.batches:
-            start = yield from self._bracket(state, batch, start)
-        cells = self._cells(state)
+            start = yield from self._bracket(batch, start)
+        cells = self._cells()
         done = 1
         while state.brackets and done < self.most_seeds:
             wanted = tuple(Trial(*cell, done) for cell in cells)
-            if done >= self.seeds and self.missing(wanted) and self._precise(state):
+            if done >= self.seeds and self.missing(wanted) and self._precise():
                 break
             yield wanted
             done += 1
         state.ended = True
 
-    def _find_plateau(self, state: _State) -> Search:
+    def _find_plateau(self) -> Search:
         batch, x = self.batches[0], self.lr
         for _ in range(STEPS):
             low = x / STEP
             yield (Trial(x, batch, 0), Trial(low, batch, 0))
             upper, lower = (self.observations.log((lr, batch), 0) for lr in (x, low))
             if math.isfinite(upper) and math.isnan(lower):
-                state.notes.append(
+                self._state.notes.append(
                     f"no GD plateau at batch {batch} down to lr {x:g}, and at lr {low:g}: "
                     f"{self._left_out([(low, batch)])}"
                 )
                 return
             if (upper - lower) / math.log2(STEP) < FLAT:
-                state.plateau = (low, x)
+                self._state.plateau = (low, x)
                 return
             x = low
         tried = [(self.lr / STEP**k, batch) for k in range(STEPS + 1)]
         reason = self._left_out(tried) or "the alignment still falls with lr"
-        state.notes.append(f"no GD plateau at batch {batch} down to lr {x:g}: {reason}")
+        self._state.notes.append(f"no GD plateau at batch {batch} down to lr {x:g}: {reason}")
 
-    def _bracket(
-        self, state: _State, batch: int, start: float
-    ) -> Generator[tuple[Trial, ...], None, float]:
+    def _bracket(self, batch: int, start: float) -> Generator[tuple[Trial, ...], None, float]:
         """Learning rates around the line, a factor 4 apart and one between; where to start next."""
         line = math.log2(self.factor)
-        low = yield from self._below(state, batch, start)
+        low = yield from self._below(batch, start)
         if low is None:
             tried = [(trial.lr, batch) for trial in self.observations.runs if trial.batch == batch]
             reason = self._left_out(tried) or "all are above it"
-            state.notes.append(f"no run at batch {batch} is below the GD line: {reason}")
+            self._state.notes.append(f"no run at batch {batch} is below the GD line: {reason}")
             return start
         rates = [low]
-        while self._rise(state, (rates[-1], batch)) < line + ABOVE and len(rates) <= STEPS:
+        while self._rise((rates[-1], batch)) < line + ABOVE and len(rates) <= STEPS:
             for step in (STEP, STEP / 2):  # the smaller one where the larger is too much
                 yield (Trial(rates[-1] * step, batch, 0),)
-                if math.isfinite(self._rise(state, (rates[-1] * step, batch))):
+                if math.isfinite(self._rise((rates[-1] * step, batch))):
                     rates.append(rates[-1] * step)
                     break
             else:
                 break
-        rises = [self._rise(state, (x, batch)) for x in rates]
+        rises = [self._rise((x, batch)) for x in rates]
         if rises[-1] < line:
             reason = self._left_out((rates[-1] * step, batch) for step in (STEP, STEP / 2))
             ends = f", and above it {reason}: there the line ends" if reason else ""
-            state.notes.append(
+            self._state.notes.append(
                 f"at batch {batch} the alignment is below {self.factor:g} times GD's up to lr "
                 f"{rates[-1]:g}{ends}"
             )
@@ -185,22 +164,20 @@ class GdLine(Searcher):
         lower = max(i for i in range(upper) if rises[i] <= self._low_enough)
         kept = rates[lower:]
         if batch == self.batches[0]:
-            kept += state.plateau or ()  # run anyway, and low enough for any noise
+            kept += self._state.plateau or ()  # run anyway, and low enough for any noise
         if rates[upper] == STEP * rates[upper - 1]:
             kept.append(rates[upper] / 2)
             yield (Trial(rates[upper] / 2, batch, 0),)
-        state.brackets[batch] = tuple(sorted(set(kept)))
+        self._state.brackets[batch] = tuple(sorted(set(kept)))
         # The line rises with the batch, and runs far below it cost most.
         return rates[upper]
 
-    def _below(
-        self, state: _State, batch: int, start: float
-    ) -> Generator[tuple[Trial, ...], None, float | None]:
+    def _below(self, batch: int, start: float) -> Generator[tuple[Trial, ...], None, float | None]:
         """A learning rate below the line: down from `start`, or up if that is not fitted."""
         x, step = start, 1 / STEP
         for _ in range(STEPS):
             yield (Trial(x, batch, 0),)
-            rise = self._rise(state, (x, batch))
+            rise = self._rise((x, batch))
             if rise <= self._low_enough:
                 return x
             if math.isnan(rise):
@@ -225,42 +202,42 @@ class GdLine(Searcher):
         line = math.log2(self.factor)
         return line - min(BELOW, line / 2)
 
-    def _cells(self, state: _State) -> list[Cell]:
-        plateau = [(lr, self.batches[0]) for lr in state.plateau or ()]
-        around = [(lr, b) for b, rates in state.brackets.items() for lr in rates]
+    def _cells(self) -> list[Cell]:
+        plateau = [(lr, self.batches[0]) for lr in self._state.plateau or ()]
+        around = [(lr, b) for b, rates in self._state.brackets.items() for lr in rates]
         return list(dict.fromkeys([*plateau, *around]))
 
-    def _plateau(self, state: _State, seed: int) -> tuple[float, float]:
+    def _plateau(self, seed: int) -> tuple[float, float]:
         """`log2 m_gd` of a seed from its two lowest runs, and the correction to the lowest."""
-        assert state.plateau is not None
-        low, high = (self.observations.log((lr, self.batches[0]), seed) for lr in state.plateau)
+        plateau = [(lr, self.batches[0]) for lr in self._state.plateau or ()]
+        low, high = (self.observations.log(cell, seed) for cell in plateau)
         ratio = min(2.0 ** (high - low), STEP / 2)  # noise must not turn m_gd negative
         left = math.log2((STEP - 1) / (STEP - ratio))
         return low - left, left
 
-    def _rise(self, state: _State, cell: Cell) -> float:
+    def _rise(self, cell: Cell) -> float:
         """`log2 m/m_gd` of seed 0."""
-        return self.observations.log(cell, 0) - self._plateau(state, 0)[0]
+        return self.observations.log(cell, 0) - self._plateau(0)[0]
 
-    def _point(self, state: _State, batch: int) -> LinePoint | None:
+    def _point(self, batch: int) -> LinePoint | None:
         """Where the mean over seeds of `log(m/m_gd)`, interpolated in `log lr`, meets the line."""
-        rates = np.array(state.brackets[batch])
-        seeds = self.observations.seeds(self._cells(state))
-        gd, left = np.array([self._plateau(state, seed) for seed in seeds]).T
-        rise = self.observations.table([(lr, batch) for lr in state.brackets[batch]], seeds) - gd
+        rates = self._state.brackets[batch]
+        seeds = self.observations.seeds(self._cells())
+        gd, left = np.array([self._plateau(seed) for seed in seeds]).T
+        rise = self.observations.table([(lr, batch) for lr in rates], seeds) - gd
         there = np.isfinite(rise)
         rise = rise[:, there.any(axis=0)]
         known = there.sum(axis=1) >= max(there.sum(axis=1).max(initial=0) / 2, 1)
         if known.sum() < 2:
             return None
-        x, line = np.log2(rates[known]), math.log2(self.factor)
+        x, line = np.log2(rates)[known], math.log2(self.factor)
         rng = np.random.default_rng(0)
         copies = seed_replicates(rise[known], rng, REPLICATES)
         copies += np.nanmean(left) / 2 * rng.standard_normal((REPLICATES, 1))
         place = float(crossing(x, seed_means(rise[known])[None], line)[0])
         if not x[0] < place < x[-1]:
             return None
-        estimate = interval(place, crossing(x, copies, line), self.level)
+        estimate = interval(place, crossing(x, copies, line))
         # Replicates that cross beyond the runs are put at their end: no bound is known there.
         low = estimate.low if estimate.low > x[0] else math.nan
         high = estimate.high if estimate.high < x[-1] else math.nan
@@ -269,6 +246,6 @@ class GdLine(Searcher):
     def _narrow(self, point: LinePoint) -> bool:
         return bool(point.high / point.low <= 4.0**self.tolerance)
 
-    def _precise(self, state: _State) -> bool:
-        points = [self._point(state, batch) for batch in state.brackets]
+    def _precise(self) -> bool:
+        points = [self._point(batch) for batch in self._state.brackets]
         return all(point is not None and self._narrow(point) for point in points)

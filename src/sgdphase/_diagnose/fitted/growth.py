@@ -33,15 +33,11 @@ def growth(sizes: Sequence[Size], wanted: Sequence[int], *, seed: int = 0) -> Sc
 
     def at(size: int) -> Estimate:
         far = np.log2(size) - x.mean()
-        return interval(
-            2.0 ** (centre + slope * far), 2.0 ** (many[:, 0] + many[:, 1] * far), LEVEL
-        )
+        return interval(2.0 ** (centre + slope * far), 2.0 ** (many[:, 0] + many[:, 1] * far))
 
     with np.errstate(divide="ignore"):
         chi = np.where(many[:, 1] > 0, 1 / many[:, 1] - 1, np.inf)
     # Where B* need not grow at all, no chi is too large.
     bounds = np.quantile(chi, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], method="inverted_cdf")
     implied = Estimate(float(1 / slope - 1) if slope > 0 else np.inf, *map(float, bounds))
-    return Scaling(
-        interval(float(slope), many[:, 1], LEVEL), implied, {size: at(size) for size in wanted}
-    )
+    return Scaling(interval(float(slope), many[:, 1]), implied, {size: at(size) for size in wanted})

@@ -12,38 +12,27 @@ from dataclasses import dataclass, field, replace
 from time import monotonic
 from typing import Any
 
+import numpy as np
+
 from sgdphase._diagnose.fitted.answer import FittedDiagnosis, Size
 from sgdphase._diagnose.fitted.boundary import Critical, CriticalBatch
-from sgdphase._diagnose.fitted.first_step import first_step_share
 from sgdphase._diagnose.fitted.gd_line import GdLine
 from sgdphase._diagnose.fitted.growth import growth
 from sgdphase._diagnose.fitted.limits import carried, limits, regime_at
 from sgdphase._diagnose.fitted.reasons import left_out, unusable
 from sgdphase._diagnose.fitted.schedule import Schedule
 from sgdphase._diagnose.fitted.slopes import Local, LocalSlopes
-from sgdphase._diagnose.learner import Learner
+from sgdphase._diagnose.learner import Searcher
 from sgdphase._diagnose.runner import Runner
 from sgdphase._sweep import Run
 from sgdphase.diagram import LinePoint
-from sgdphase.stats import shown
-
-__all__ = ["Question"]
+from sgdphase.stats import REPLICATES, Estimate, interval, seed_means, seed_replicates, shown
 
 # The learning rate is divided by these in turn if small batches are of no use.
 _ROWS = (1, 16, 256)
 # Per point, if it does not start with more.
 _MOST_SEEDS = 12
 _REGIME, _LINE = "the regime of your training", "the GD line"
-
-
-@dataclass
-class _Measured:
-    """`B*` by size, the regime at the largest size that has one, and GD lines by size."""
-
-    sizes: list[Size]
-    measured_at: int
-    local: Local
-    lines: dict[int, tuple[LinePoint, ...]]
 
 
 @dataclass
@@ -89,28 +78,18 @@ class Question:
         """The answer, `started` at a time of `time.monotonic`."""
         runner, user = self.runner, self.runner.user
         full = user.train_size or self.ladder[-1]
-        measured = self._measured()
-        local, at = measured.local, measured.measured_at
-        known = {s.train_size: s.critical_batch for s in measured.sizes if s.critical_batch}
-        scaling = growth(measured.sizes, sorted({full, 10 * full} - known.keys()))
+        sizes, at, local, lines = self._measured()
+        known = {s.train_size: s.critical_batch for s in sizes if s.critical_batch}
+        scaling = growth(sizes, sorted({full, 10 * full} - known.keys()))
         at_full = known.get(full) or (scaling.extrapolated[full] if scaling else None)
-        line = measured.lines.get(full, ())
-        if not line and measured.lines:
-            line = carried(measured.lines[max(measured.lines)], at_full)
+        line = lines.get(full, ())
+        if not line and lines:
+            line = carried(lines[max(lines)], at_full)
         expected, regimes = local.regime, local.between
+        point: Any = {"lr": self.lr, "batch": self.batch, "critical": at_full, "line": line}
         if at < full:
-            expected = regime_at(
-                local.regime, lr=self.lr, batch=self.batch, critical=at_full, line=line
-            )
-            regimes = None
-        temperature, rate = limits(
-            regimes or (expected,),
-            lr=self.lr,
-            batch=self.batch,
-            train_size=full,
-            critical=at_full,
-            line=line,
-        )
+            expected, regimes = regime_at(local.regime, **point), None
+        temperature, rate = limits(regimes or (expected,), train_size=full, **point)
         runs = runner.used_runs()
         named = local.regime not in ("unclear", "diverged", "missing") or local.between is not None
         return FittedDiagnosis(
@@ -124,13 +103,13 @@ class Question:
             expected=expected,
             slopes={"lr": local.lr, "batch": local.batch},
             sizes=tuple(
-                replace(s, trainings=len(runner.used.get(s.train_size, ()))) for s in measured.sizes
+                replace(s, trainings=len(runner.used.get(s.train_size, ()))) for s in sizes
             ),
-            gd_line=measured.lines.get(at, ()),
+            gd_line=lines.get(at, ()),
             constant_temperature=temperature,
             constant_lr=rate,
             scaling=scaling,
-            first_step_share=first_step_share(self._runs_here(at)),
+            first_step_share=_first_step_share(self._runs_here(at)),
             noise_scale=self.noise_scale,
             warnings=(*user.warnings, *_warnings(runs)),
             unknown=self._unknown(at, grows=scaling is not None),
@@ -151,40 +130,35 @@ class Question:
             lines.append("how B* grows with the data: it takes B* at two train sizes")
         return tuple(dict.fromkeys(lines))
 
-    def _measured(self) -> _Measured:
-        """At the sizes that were planned, and at larger ones while there is time.
+    def _measured(self) -> tuple[list[Size], int, Local, dict[int, tuple[LinePoint, ...]]]:
+        """`B*` by size, the largest size that has a regime and that regime, and GD lines by size.
 
-        The cheap sizes come first: whatever happens, they are known, and tell where to look.
+        The cheap sizes come first: whatever happens, they are known, and tell where to look. Then
+        the other sizes that were planned, and larger ones while there is time.
         """
         self.sizes, further = self._schedule.sizes()
-        *smaller, largest = self.sizes
+        *smaller, at = self.sizes
         sizes: list[Size] = []
         for size in smaller:
             sizes.append(self._critical_batch(size, sizes))
-        local = self._local(largest)
-        self.noise_scale = self._noise_scale(largest)
-        sizes.append(self._critical_batch(largest, sizes))
-        measured = _Measured(sizes, largest, local, self._gd_line(sizes[-1]))
+        local = self._local(at)
+        self.noise_scale = self._noise_scale(at)
+        sizes.append(self._critical_batch(at, sizes))
+        lines = self._gd_line(sizes[-1])
         for size in further:
             if reason := self._schedule.too_long(size, self.sizes[-1]):
                 self.notes[_REGIME, size] = (reason,)
                 break
-            self._further(measured, size)
-        return measured
+            self.sizes.append(size)
+            sizes.append(self._critical_batch(size, sizes))
+            there = self._local(size)
+            # The regime at the smaller size stands where that at the larger one is not known.
+            if there.regime != "unclear" or there.between is not None:
+                local, at = there, size
+            lines |= self._gd_line(sizes[-1])
+        return sizes, at, local, lines
 
-    def _further(self, measured: _Measured, size: int) -> None:
-        """`B*` at a larger size and the rest while there is time: all that it gives is added.
-
-        The regime at the smaller size stands where that at the larger one is not known.
-        """
-        self.sizes.append(size)
-        measured.sizes.append(self._critical_batch(size, measured.sizes))
-        local = self._local(size)
-        if local.regime != "unclear" or local.between is not None:
-            measured.local, measured.measured_at = local, size
-        measured.lines |= self._gd_line(measured.sizes[-1])
-
-    def _learn(self, learner: Learner, size: int, what: str) -> bool:
+    def _learn(self, learner: Searcher, size: int, what: str) -> bool:
         done = self.runner.learn(learner, size, what)
         self.cut |= not done
         return done
@@ -266,3 +240,20 @@ def _warnings(runs: Sequence[Run]) -> list[str]:
         return []
     waited = [run.seconds for run in runs if unusable(run.outcome) == "given up"]
     return [f"left out: {left_out((run.outcome for run in runs), waited)}"]
+
+
+def _first_step_share(runs: Sequence[Run]) -> Estimate | None:
+    """The alignment after one step over that at the end; the mean over the fitted runs of a point.
+
+    There is one run per seed; None if no run has it.
+    """
+    shares = []
+    for run in runs:
+        last = run.outcome.observables.get("alignment", math.nan)
+        first = run.outcome.observables.get("first_step_alignment", math.nan)
+        if run.outcome.status == "fitted" and math.isfinite(first) and last > 0:
+            shares.append(first / last)
+    if not shares:
+        return None
+    copies = seed_replicates([shares], np.random.default_rng(0), REPLICATES)
+    return interval(float(seed_means([shares])[0]), copies[:, 0])

@@ -9,8 +9,6 @@ from collections.abc import Iterable, Sequence
 from sgdphase._records import Outcome
 from sgdphase._sweep.progress import duration
 
-__all__ = ["left_out", "unusable"]
-
 _REASONS = ("diverged", "budget", "given up", "not positive", "failed")
 
 

@@ -10,14 +10,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Generator
-from dataclasses import dataclass
 
 from sgdphase._diagnose.fitted.reasons import left_out
-from sgdphase._diagnose.learner import Trial
-from sgdphase._diagnose.observations import Observations
+from sgdphase._diagnose.learner import Observations, Trial
 from sgdphase._records import Outcome
-
-__all__ = ["STEP", "Row", "row_search"]
 
 STEP = 4.0  # in lr, between the two runs of a slope
 DOWN = 256  # how far below the start a lower lr is tried
@@ -29,18 +25,10 @@ CLEAR = 0.7
 HALF = 0.5
 
 
-@dataclass(frozen=True)
-class Row:
-    """The result of the search: `lr` of the row, or None and why there is none."""
-
-    lr: float | None
-    why: str = ""
-
-
 def row_search(
     observations: Observations, lr: float, batch: int
-) -> Generator[tuple[Trial, ...], None, Row]:
-    """Asks for runs of seed 0 at one batch, and returns the row."""
+) -> Generator[tuple[Trial, ...], None, tuple[float | None, str]]:
+    """Asks for runs of seed 0 at one batch; returns lr of the row, or None and why."""
     best: tuple[float, float] = (-math.inf, lr)  # the steepest slope so far, and where
     unusable_from = math.inf
     x = lr
@@ -58,7 +46,7 @@ def row_search(
         upper, lower = (observations.log((rate, batch), 0) for rate in (x, x / STEP))
         slope = (upper - lower) / math.log2(STEP)
         if slope >= CLEAR:
-            return Row(x)
+            return x, ""
         if math.isnan(slope):
             slope = -math.inf  # the lower run is of no use; the next pair uses this one
         passed = slope < best[0] and best[0] >= HALF  # beyond the steepest: the rate is too high
@@ -70,9 +58,9 @@ def row_search(
             break
         x = higher
     if best[0] >= HALF:
-        return Row(best[1])
+        return best[1], ""
     runs = [observations.runs[trial] for trial in dict.fromkeys(tried)]
-    return Row(None, _why(best, batch, unusable_from, runs))
+    return None, _why(best, batch, unusable_from, runs)
 
 
 def _factor(slope: float, share: float) -> float:

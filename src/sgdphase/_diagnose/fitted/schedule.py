@@ -1,28 +1,30 @@
-"""How long the trainings of a question take, and which train sizes fit the budget."""
+"""The train sizes to measure at: enough to see how `B*` grows, and within the budget."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from sgdphase._diagnose.fitted.sizes import (
-    chosen,
-    growth_factor,
-    missing_trainings,
-    seconds_for_one,
-    total_seconds,
-)
-from sgdphase._diagnose.learner import Trial
-from sgdphase._diagnose.observations import Search, Searcher
+from sgdphase._diagnose.learner import Once, Trial
 from sgdphase._diagnose.runner import Runner
 from sgdphase._sweep.progress import duration
-
-__all__ = ["Schedule"]
+from sgdphase.errors import InputError
 
 # Share of the budget that is planned: some trainings take longer than the first one.
 _PLANNED = 0.7
+# The ratio of neighbouring sizes, and the largest number of sizes.
+_RATIO, _MOST = 4, 3
+_SMALLEST = 64
+# A training's seconds grow somewhat faster than its points: as on images at 512 to 4096.
+_GROWTH = 1.3
+# The least seconds per training, with its overhead.
+_LEAST = 0.2
+# Trainings at the largest size (regime, B*, GD line; the last take longer than others) and at each
+# smaller one (B*), about.
+_AT_LARGEST, _AT_OTHERS = 90, 30
 
 
 @dataclass(frozen=True)
@@ -43,7 +45,7 @@ class Schedule:
         runner, foot = self.runner, self.ladder[0]
         # One after the other: the first that a worker runs also loads the data.
         for seed in (0, 1):
-            once = _Once(Trial(self.lr, min(self.batch, foot), seed))
+            once = Once((Trial(self.lr, min(self.batch, foot), seed),))
             runner.learn(once, foot, "the first trainings")
         took = self._seconds(foot)
         sizes = list(self.ladder) if self.fixed else self._affordable(took)
@@ -82,7 +84,8 @@ class Schedule:
             took = [run.seconds for run in runner.runs.get(size, {}).values()]
             each = float(np.mean(took)) if took else each * growth_factor(size, before)
             used = len(runner.used.get(size, ()))
-            left += each * missing_trainings(used, last=size == sizes[-1])
+            most, least = (_AT_LARGEST, _AT_OTHERS // 3) if size == sizes[-1] else (_AT_OTHERS, 0)
+            left += each * max(most - used, least)
             before = size
         rest = duration(left / runner.workers.parallel)
         text = f"the budget was spent; the rest takes about {rest}"
@@ -116,11 +119,54 @@ class Schedule:
         return float(np.mean(took[:-1] or took)) if took else None
 
 
-@dataclass
-class _Once(Searcher):
-    """Asks for one run."""
+def ladder(full: int) -> list[int]:
+    """The full size and smaller ones, rising by factors of 4.
 
-    trial: Trial
+    >>> ladder(60000), ladder(1000), ladder(100)
+    ([234, 937, 3750, 15000, 60000], [250, 1000], [100])
+    """
+    sizes = [full]
+    while sizes[0] // _RATIO >= _SMALLEST:
+        sizes.insert(0, sizes[0] // _RATIO)
+    return sizes
 
-    def search(self) -> Search:
-        yield (self.trial,)
+
+def chosen(sizes: Sequence[int], batch: int, seconds: float, available: float) -> list[int]:
+    """The largest sizes of a ladder that fit, if one training at the smallest takes `seconds`.
+
+    The largest is at least twice the user's batch, whatever it costs: slopes are measured there.
+    """
+    ends = range(1, len(sizes) + 1)
+    costs = [total_seconds(sizes[max(end - _MOST, 0) : end], sizes[0], seconds) for end in ends]
+    fitting = [n for n, cost in enumerate(costs) if cost <= available]
+    holding = [n for n, size in enumerate(sizes) if size >= 2 * batch]
+    top = max(fitting[-1] if fitting else 0, holding[0] if holding else len(sizes) - 1)
+    return list(sizes[max(top + 1 - _MOST, 0) : top + 1])
+
+
+def total_seconds(sizes: Sequence[int], foot: int, seconds: float) -> float:
+    """Of all trainings at these sizes, if one at `foot` points takes `seconds`."""
+    last = seconds_for_one(sizes[-1], foot, seconds) * _AT_LARGEST / _AT_OTHERS
+    return last + sum(seconds_for_one(size, foot, seconds) for size in sizes[:-1])
+
+
+def seconds_for_one(size: int, foot: int, seconds: float) -> float:
+    """Of the trainings that `B*` at one size takes, if one at `foot` points takes `seconds`."""
+    return _AT_OTHERS * max(seconds * growth_factor(size, foot), _LEAST)
+
+
+def growth_factor(size: int, foot: int) -> float:
+    """How many times as long a training at a size takes as one at another."""
+    return math.pow(size / foot, _GROWTH)
+
+
+def given(sizes: Sequence[int], batch: int, full: int | None) -> list[int]:
+    """The sizes that the user asked for, checked."""
+    wanted = sorted(set(sizes))
+    if not wanted or wanted[0] < 2:
+        raise InputError(f"train sizes = {list(sizes)}: must be integers of at least 2")
+    if full is not None and wanted[-1] > full:
+        raise InputError(f"train size = {wanted[-1]}: must be at most {full}, the number of points")
+    if batch > wanted[-1]:
+        raise InputError(f"batch = {batch}: must be at most the largest train size {wanted[-1]}")
+    return wanted

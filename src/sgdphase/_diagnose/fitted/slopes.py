@@ -4,13 +4,13 @@ The slopes of `log m` in `log lr` and `log batch` are taken within each seed, so
 multiplies all runs of a seed drops out, between the two sides, or between one side and the middle
 where the other is out of range or of no use. Their means over seeds are compared with the targets
 of `diagram.regimes` by the rules of a whole diagram: the nearest of them, if it is within `REACH`
-and the nearest in a share `confidence` of the replicates.
+and the nearest in a share `CONFIDENCE` of the replicates.
 
 Slopes `(u, v)` that are surely of none are those of a crossover. There `m` is a sum of the laws
 `lr/batch`, `lr` and a constant, and the slopes are the mean of those of the three regimes, weighted
 by their parts of the sum: `-v` (noise), `u + v` (first step) and `1 - u` (GD). A point is between
 the two regimes of the largest weights if the third is at most a quarter, either way, and if these
-are the two in a share `confidence` of the replicates. (Distance to the lines between targets would
+are the two in a share `CONFIDENCE` of the replicates. (Distance to the lines between targets would
 not do: (0.78, -0.50), with weights 0.50, 0.28 and 0.22, is as far from noise as from the first
 step, and yet nearest to the line from noise to GD.)
 """
@@ -19,19 +19,16 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass
 
 import numpy as np
 
 from sgdphase._diagnose.fitted.reasons import left_out
-from sgdphase._diagnose.learner import Trial
-from sgdphase._diagnose.observations import Cell, Search, Searcher, check_seeds, check_sizes
+from sgdphase._diagnose.learner import Cell, PlaneSearcher, Search, Trial
 from sgdphase._typing import FloatArray
 from sgdphase.diagram._regimes import CONFIDENCE, REACH, TARGETS, Regime, nearest_target
 from sgdphase.errors import require
 from sgdphase.stats import LEVEL, REPLICATES, Estimate, interval, seed_means, seed_replicates
-
-__all__ = ["Local", "LocalSlopes"]
 
 NAMES = tuple(TARGETS)
 # The third weight of a crossover between two regimes is below it: one of all three has a third.
@@ -67,26 +64,19 @@ class _Verdict:
 
 
 @dataclass
-class LocalSlopes(Searcher):
+class LocalSlopes(PlaneSearcher):
     """Asks for the runs around a point, a few seeds first, until its regime is decided.
 
-    It is decided if it has a name, or if so few replicates (`1 - level`) are within reach of any
+    It is decided if it has a name, or if so few replicates (`1 - LEVEL`) are within reach of any
     target that it is a crossover.
     """
 
     lr: float
     batch: int
     train_size: int
-    _: KW_ONLY
-    smallest_batch: int = 1
-    seeds: int = 3
-    most_seeds: int = 12
-    confidence: float = CONFIDENCE
-    level: float = LEVEL
 
     def __post_init__(self) -> None:
-        check_sizes(self.train_size, self.smallest_batch, lr=self.lr)
-        check_seeds(self.seeds, self.most_seeds)
+        self.check(self.train_size, lr=self.lr)
         low, high = self.smallest_batch, self.train_size
         require("batch", self.batch, lambda b: low <= b <= high, f"from {low} to {high}")
 
@@ -125,7 +115,7 @@ class LocalSlopes(Searcher):
         if both.any():
             copies = seed_replicates(slopes[:, both], rng, REPLICATES)
             means = seed_means(slopes[:, both])
-            in_lr, in_batch = (interval(float(means[k]), copies[:, k], self.level) for k in (0, 1))
+            in_lr, in_batch = (interval(float(means[k]), copies[:, k]) for k in (0, 1))
         else:
             in_lr, in_batch = (self._alone(slopes[k], rng) for k in (0, 1))
         regime: Regime = "unclear"
@@ -178,7 +168,7 @@ class LocalSlopes(Searcher):
         if there.size == 0:
             return None
         copies = seed_replicates(there[None], rng, REPLICATES)[:, 0]
-        return interval(float(there.mean()), copies, self.level)
+        return interval(float(there.mean()), copies)
 
     def _verdict(self, slopes: FloatArray) -> _Verdict | None:
         """What the slopes say; None with fewer than two seeds that have both."""
@@ -190,8 +180,8 @@ class LocalSlopes(Searcher):
         index, distance = nearest_target(mean)
         near, far = nearest_target(copies)
         share = float(np.mean(near == index))
-        named = bool(share >= self.confidence and distance <= REACH)
-        outside = bool(np.mean(far <= REACH) <= 1 - self.level)
+        named = bool(share >= CONFIDENCE and distance <= REACH)
+        outside = bool(np.mean(far <= REACH) <= 1 - LEVEL)
         weights = _weights(mean)
         third = int(weights.argmin())
         first, second = (NAMES[k] for k in range(len(NAMES)) if k != third)
@@ -205,7 +195,7 @@ class LocalSlopes(Searcher):
         )
 
     def _is_between(self, verdict: _Verdict) -> bool:
-        return abs(verdict.third) <= THIRD and verdict.share >= self.confidence
+        return abs(verdict.third) <= THIRD and verdict.share >= CONFIDENCE
 
     def _settled(self) -> bool:
         slopes, _ = self._slopes()

@@ -10,8 +10,6 @@ from sgdphase.diagram import TARGETS, Regime
 from sgdphase.diagram._regimes import REACH
 from sgdphase.stats import digits, shown
 
-__all__ = ["answer_lines"]
-
 _MEANS: dict[Regime, str] = {
     "noise-dominated": "what is learnt depends on lr/batch",
     "first-step-dominated": "what is learnt depends on lr, not on the batch",
@@ -120,7 +118,7 @@ def _by_doubling(d: FittedDiagnosis) -> Iterator[str]:
 
 
 def _boundaries(d: FittedDiagnosis) -> Iterator[str]:
-    critical = next((s.critical_batch for s in d.sizes if s.train_size == d.measured_at), None)
+    critical = d.critical_batch_at(d.measured_at)
     if critical is None:
         return
     yield f"Boundaries at {d.measured_at} points"
