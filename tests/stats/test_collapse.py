@@ -1,4 +1,4 @@
-"""Power laws and data collapse on synthetic curves with a known exponent."""
+"""Data collapse on synthetic curves with known exponents."""
 
 from __future__ import annotations
 
@@ -12,11 +12,6 @@ from sgdphase.stats import (
     Curve,
     collapse,
     effective_collapses,
-    effective_power_laws,
-    linear_fit,
-    power_law,
-    seed_means,
-    seed_replicates,
 )
 
 SIZES = 2.0 ** np.arange(10, 15)
@@ -35,67 +30,6 @@ def curves(
         noise = noise + cell * rng.standard_normal((points, seeds))
         out.append(Curve(size, x, y[:, None] * np.exp(noise) * factor))
     return out
-
-
-@pytest.mark.parametrize("seeds", [2, 3, 8])
-def test_replicates_of_a_mean_are_students(covered, seeds):
-    """1000 draws at level 0.9, where drawing seeds with replacement covers 0.5 for 2 seeds."""
-    tries, hits = 1000, 0
-    for k in range(tries):
-        rng = np.random.default_rng(k)
-        copies = seed_replicates(rng.standard_normal((1, seeds)), rng, 400)[:, 0]
-        low, high = np.quantile(copies, [0.05, 0.95])
-        hits += low <= 0 <= high
-    covered(hits, tries, 0.9)
-
-
-def test_means_with_gaps_are_compared_within_seeds():
-    rng = np.random.default_rng(0)
-    y = rng.standard_normal((30, 1)) + 10 * rng.standard_normal(4)
-    full = seed_means(y)
-    y[rng.random(y.shape) < 0.3] = np.nan
-    np.testing.assert_allclose(seed_means(y) - seed_means(y)[0], full - full[0], atol=1e-8)
-
-
-def test_cells_off_the_line_widen_the_interval():
-    rng = np.random.default_rng(0)
-    x = np.arange(8.0)
-    design = np.stack([np.ones(8), x - x.mean()], axis=1)
-    y = x[:, None] + 0.01 * rng.standard_normal((8, 5))
-    bumpy = y + rng.standard_normal((8, 1))
-    widths = []
-    for data in (y, bumpy):
-        copies = seed_replicates(data, rng, 1000)
-        widths.append(linear_fit(design, data.mean(axis=1), copies, rng)[1][:, 1].std())
-    assert widths[1] > 20 * widths[0]
-
-
-@pytest.mark.parametrize(("seeds", "level"), [(1, 0.9), (3, 0.9), (3, 0.95), (8, 0.95)])
-def test_power_law_covers(covered, seeds, level):
-    """500 draws of six points with 20 % common and 10 % own scatter."""
-    tries, hits = 500, 0
-    x = 2.0 ** np.arange(6)
-    for k in range(tries):
-        rng = np.random.default_rng(k)
-        noise = 0.2 * rng.standard_normal((1, seeds)) + 0.1 * rng.standard_normal((6, seeds))
-        law = power_law(x, 3 * x[:, None] ** 0.5 * np.exp(noise), level=level, replicates=500)
-        hits += law.exponent.low <= 0.5 <= law.exponent.high
-    covered(hits, tries, level)
-
-
-def test_power_law_numbers():
-    x = np.array([1.0, 3.0, 10.0, 20.0])
-    law = power_law(x, 5 * x**-1.5)
-    assert law.exponent.value == pytest.approx(-1.5) and law.prefactor.value == pytest.approx(5)
-    np.testing.assert_allclose(law([2.0, 4.0]), 5 * np.array([2.0, 4.0]) ** -1.5)
-    assert law.scatter < 1e-12 and (law.first, law.last) == pytest.approx((1, 20))
-    bent = effective_power_laws(x[::-1], (x + 1)[::-1])
-    exponents = [b.exponent.value for b in bent]
-    assert exponents == sorted(exponents) and [b.first for b in bent] == pytest.approx(x[:-1])
-    with pytest.raises(InputError, match="1 points with x > 0 and y > 0"):
-        power_law([1.0, 2.0], [1.0, -1.0])
-    with pytest.raises(InputError, match="must be"):
-        power_law([1.0, 2.0], [1.0])
 
 
 @pytest.mark.parametrize("gamma", [0.0, 0.3, 0.5, 1.0])
