@@ -104,7 +104,7 @@ def test_exact_law_gives_exact_boundaries(surface, finish, lr, hint):
 def test_coverage_on_a_known_law(surface, finish):
     """120 replicas with much noise: as many hold `B*` as all but one in 1000 honest ones would.
 
-    Intervals that hold it 3 times in 4 would pass with probability 0.11 only.
+    Intervals that hold it 3 times in 4 would pass with probability 0.08 only.
     """
     held, half = 0, []
     for replica in range(120):
@@ -257,7 +257,7 @@ def _grid(task, seeds):
 def test_perceptron_as_the_full_grid_with_a_fifth_of_its_runs(perceptron, finish, chi, lr):
     """30 replicas with seeds of their own: 20 or more hold the full grid's `B*`.
 
-    Of honest intervals fewer than 20 do once in 2000 times.
+    Of honest intervals fewer than 20 do once in 10000 times.
 
     The bound leaves room for the error of the grid itself (12 seeds, about 0.05 octaves): intervals
     that hold it 1 time in 2 would pass with probability 0.05.
