@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from sgdphase.diagram import phase_diagram, plane_from_table
 from sgdphase.paper.claim import Claim, Scale, Verdict, untested
 from sgdphase.paper.figure import Figure, Grid
 from sgdphase.paper.planes import draw_phases, phase_claims
@@ -17,8 +16,7 @@ def best_claim(runs: Runs, scale: Scale) -> list[Claim]:
         "holds if the cell of lowest mean error has the full batch and is first-step-dominated, in "
         "9 of 10 bootstrap replicates; fails if 9 of 10 have it in another regime"
     )
-    plane = plane_from_table(runs.table())
-    full, best = float(plane.batch.max()), phase_diagram(plane).best
+    full, best = float(runs.values("batch")[-1]), runs.diagram.best
     if best is None:
         return [untested(id, says, full, rule)]
     there = best.batch == full and best.regime == "first-step-dominated"
@@ -42,7 +40,7 @@ def _figure(name: str, chi: float, rates: tuple[int, int]) -> Figure:
                 train_size=8192, dim=128, lr=powers(*rates), batch=whole_powers(0, 13), seeds=5
             ),
         ),
-        draw=draw_phases,
+        draw=lambda runs, scale: draw_phases(runs),
         claims=[phase_claims, best_claim],
     )
 

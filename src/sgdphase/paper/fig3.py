@@ -13,16 +13,11 @@ from sgdphase import theory
 from sgdphase.paper.claim import Claim, Scale, above, equal
 from sgdphase.paper.draw import Trajectories, key
 from sgdphase.paper.figure import Figure, Grid
-from sgdphase.paper.measure import AWAY, furthest
+from sgdphase.paper.measure import AWAY, furthest, scales
 from sgdphase.paper.runs import Runs
 from sgdphase.stats import whole_powers
 
 CHI, MARGIN, LR = 1.0, 2.0**-7, 512.0
-
-
-def _critical_batch(runs: Runs) -> float:
-    size, dim = runs.only("train_size"), runs.only("dim")
-    return theory.scales(train_size=size, dim=dim, chi=CHI, margin=MARGIN).critical_batch
 
 
 def _first_step(runs: Runs) -> float:
@@ -30,7 +25,7 @@ def _first_step(runs: Runs) -> float:
 
 
 def _theory(axes: Any, runs: Runs) -> None:
-    dim, star = runs.only("dim"), _critical_batch(runs)
+    dim, star = runs.only("dim"), scales(runs).critical_batch
     for batch in runs.values("batch"):
         if batch <= star / AWAY:
             end = runs.trajectories(batch=batch, seed=0)[0]["time"][-1]
@@ -47,7 +42,7 @@ def _theory(axes: Any, runs: Runs) -> None:
 
 
 def claims(runs: Runs, scale: Scale) -> list[Claim]:
-    star = _critical_batch(runs)
+    star = scales(runs).critical_batch
     batch, final = runs.curve("batch", "w1")
     _, first = runs.curve("batch", "first_step_w1")
     small, large = batch <= star / AWAY, batch >= AWAY * star
@@ -72,7 +67,7 @@ FIGURE = Figure(
         quick=dict(train_size=4096, dim=32, batch=whole_powers(0, 12, 2), seeds=3),
         paper=dict(train_size=8192, dim=128, batch=[*whole_powers(0, 12, 2), 8192], seeds=5),
     ),
-    draw=Trajectories("w1", "$w_1$", title=rf"perceptron, $\eta={LR:g}$", extra=_theory),
+    draw=Trajectories("w1", "$w_1$", title="perceptron", extra=_theory),
     claims=claims,
     trajectories=True,
 )

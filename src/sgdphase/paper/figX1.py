@@ -19,9 +19,9 @@ from numpy.typing import ArrayLike
 from sgdphase import theory
 from sgdphase._sweep import Run
 from sgdphase._typing import FloatArray
-from sgdphase.diagram._style import BLUE, GREEN, ORANGE
+from sgdphase.diagram._style import BLUE, GREEN, ORANGE, new_figure
 from sgdphase.paper.claim import PART, PART_REASON, Claim, Each, Scale, above, equal
-from sgdphase.paper.draw import key, panels
+from sgdphase.paper.draw import key
 from sgdphase.paper.figure import Figure, Grid, together
 from sgdphase.paper.measure import converted, drift, effective, exponent, size_range
 from sgdphase.paper.runs import Runs
@@ -69,11 +69,7 @@ def at_end(runs: Runs) -> Growth:
 def at_crossover(runs: Runs) -> Growth:
     """At `t_hat`, with `w1` between the two snapshots around it."""
     sizes, time = runs.curve("train_size", "crossover_time")
-    w1, seeds = np.full(time.shape, np.nan), runs.values("seed")
-    for run in runs.runs:
-        row = int(np.searchsorted(sizes, run.training.train_size))
-        w1[row, seeds.index(run.training.seed)] = _w1_at_crossover(run)
-    return Growth(sizes, w1, time)
+    return Growth(sizes, runs.curve("train_size", _w1_at_crossover)[1], time)
 
 
 def _w1_at_crossover(run: Run) -> float:
@@ -106,7 +102,7 @@ def in_theory(
 
 
 def draw(runs: Runs, scale: Scale) -> Any:
-    figure, (left, right) = panels(2, size=(4.9, 4.2))
+    figure, (left, right) = new_figure(2, size=(4.9, 4.2))
     for part in runs.split("chi"):
         chi, sizes = part.only("chi"), part.values("train_size")
         color, c = COLORS[chi], theory.constants(chi)

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from sgdphase import theory
-from sgdphase.diagram import PhaseDiagram, draw_plane, phase_diagram, plane_from_table
+from sgdphase.diagram import PhaseDiagram, draw_plane
+from sgdphase.diagram._style import new_figure
 from sgdphase.paper.claim import Claim, Each, Scale, equal, untested
-from sgdphase.paper.draw import panels
 from sgdphase.paper.figure import Figure, Grid, together
-from sgdphase.paper.measure import converted
+from sgdphase.paper.measure import converted, scales
 from sgdphase.paper.runs import Runs
 from sgdphase.stats import Estimate, powers, whole_powers
 
@@ -32,25 +32,14 @@ def _grid(chi: float, quick: tuple[int, int, int], paper: tuple[int, int, int]) 
     )
 
 
-def _scales(runs: Runs) -> theory.Scales:
-    """With their prefactors, per unit temperature."""
-    size, dim, chi, margin = map(runs.only, ("train_size", "dim", "chi", "margin"))
-    return theory.scales(train_size=size, dim=dim, chi=chi, margin=margin)
-
-
-def _diagram(runs: Runs) -> PhaseDiagram:
-    return phase_diagram(plane_from_table(runs.table()))
-
-
 def draw(runs: Runs, scale: Scale) -> Any:
     parts = runs.split("chi")
-    figure, axes = panels(len(parts), size=(4.6, 4.2))
+    figure, axes = new_figure(len(parts), size=(4.6, 4.2))
     for panel, part in zip(axes, parts, strict=True):
-        measured = _diagram(part)
-        draw_plane(panel, measured, "value")
+        draw_plane(panel, part.diagram, "value")
         limits = panel.get_xlim(), panel.get_ylim()
-        _draw_measured(panel, measured)
-        _draw_theory(panel, _scales(part), *limits)
+        _draw_measured(panel, part.diagram)
+        _draw_theory(panel, scales(part), *limits)
         panel.set(xlim=limits[0], ylim=limits[1])
         panel.set_title(rf"$\chi={part.only('chi'):g}$", fontsize="medium")
     handles, labels = axes[-1].get_legend_handles_labels()
@@ -76,10 +65,10 @@ def _draw_measured(axes: Any, diagram: PhaseDiagram) -> None:
         axes.plot([star, star], [np.interp(star, x, y), axes.get_ylim()[1]], **black)
 
 
-def _draw_theory(axes: Any, scales: theory.Scales, x: Any, y: Any) -> None:
+def _draw_theory(axes: Any, expected: theory.Scales, x: Any, y: Any) -> None:
     (left, right), (bottom, top), red = x, y, _look(RED, 5)
-    star, cold = np.log2(scales.critical_batch), np.log2(scales.critical_temperature)
-    step, once = np.log2(scales.first_step_lr), np.log2(scales.one_step_batch)
+    star, cold = np.log2(expected.critical_batch), np.log2(expected.critical_temperature)
+    step, once = np.log2(expected.first_step_lr), np.log2(expected.one_step_batch)
     bend = star + cold
     label = r"theory: $\eta=T_cB$ up to $B^*$, first step $\eta=T_cB^*$"
     axes.plot([left, star, right], [left + cold, bend, bend], ls="--", label=label, **red)
@@ -92,14 +81,14 @@ def _draw_theory(axes: Any, scales: theory.Scales, x: Any, y: Any) -> None:
 
 def claims(runs: Runs, scale: Scale) -> list[Claim]:
     """Of one chi."""
-    diagram, scales = _diagram(runs), _scales(runs)
-    bend = scales.critical_temperature * scales.critical_batch
+    diagram, expected = runs.diagram, scales(runs)
+    bend = expected.critical_temperature * expected.critical_batch
     first, hardest = diagram.first_step_lr, "first step exceeds the margin at the hardest point"
     return [
-        _ratio("1", "B*", diagram.critical_batch, scales.critical_batch),
-        _ratio("2", "T_c", diagram.critical_temperature, scales.critical_temperature),
+        _ratio("1", "B*", diagram.critical_batch, expected.critical_batch),
+        _ratio("2", "T_c", diagram.critical_temperature, expected.critical_temperature),
         _ratio("3", "eta_c above B* = T_c B*", first, bend),
-        _ratio("4", f"eta_c above B* = {hardest}", first, scales.first_step_lr),
+        _ratio("4", f"eta_c above B* = {hardest}", first, expected.first_step_lr),
     ]
 
 

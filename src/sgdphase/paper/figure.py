@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
@@ -15,6 +16,7 @@ from sgdphase.errors import InputError
 from sgdphase.paper.claim import Claim, Decide
 from sgdphase.paper.claim import Scale as Scale
 from sgdphase.paper.runs import Runs
+from sgdphase.stats import power_of_two
 
 SCALES: tuple[Scale, ...] = get_args(Scale)
 
@@ -88,46 +90,69 @@ class Figure:
         """The drawing, with the line below it."""
         drawn = self.draw(runs, scale)
         if self.reduced:
-            from sgdphase.paper.captions import write_left_out
-
-            write_left_out(drawn, self.plan(scale), self.plan("paper"))
+            letters = int(19 * drawn.get_size_inches()[0])  # that fit its width
+            lines = textwrap.wrap(left_out(self.plan(scale), self.plan("paper")), letters)
+            drawn.supxlabel("\n".join(lines), fontsize=7, color="0.4")
         return drawn
 
 
-# In the order of the paper, ours (figX) last.
-_NAMES = (
-    "fig1a", "fig1a-chi0", "fig1b", "fig1b-full", "fig1c", "fig2", "fig3", "fig3-inset", "fig4a",
-    "fig4b", "figS1a", "figS1b", "figS2a", "figS2b", "figS3a", "figS3b", "figS4a", "figS4b",
-    "figS5a", "figS5b", "figS5c", "figS5d", "figS6a", "figS6b", "figS6c", "figS6d", "figS7a",
-    "figS7b", "figS8a", "figS8b", "figS9a", "figS9b", "figS10a", "figS10b", "figS11a", "figS11b",
-    "theory", "figX1", "figX2",
-)  # fmt: skip
-# The module of a figure, where it has another name.
-_MODULES = {
-    "fig1a-chi0": "fig1a",
-    "fig1b-full": "fig1b",
-    "fig3-inset": "fig3_inset",
-    "figS1a": "fig2",
-    "figS2b": "figS1b",
-    **{f"figS{n}{panel}": f"figS{n}" for n in (3, 4, 5, 6, 8, 9, 10) for panel in "abcd"},
+# What the line names, in this order.
+_CAPTION: dict[str, Callable[[Training], Any]] = {
+    "P": lambda training: training.train_size,
+    "d": lambda training: getattr(training.problem, "dim", None),
+    "width": lambda training: training.width,
+    "eta": lambda training: training.lr,
+    "B": lambda training: training.batch,
+    "seeds": lambda training: training.seed,
+    "test points": lambda training: training.test_size,
 }
+
+
+def left_out(plan: Sequence[Training], paper: Sequence[Training]) -> str:
+    """What a plan and that of the paper's setting differ in."""
+    parts = []
+    for name, value in _CAPTION.items():
+        own, full = (_shown(name, map(value, trainings)) for trainings in (plan, paper))
+        if own != full:
+            parts.append(f"{name} {own} (paper scale {full})")
+    return "; ".join(parts) or "at paper scale"
+
+
+def _shown(name: str, values: Iterable[Any]) -> str:
+    distinct = sorted({value for value in values if value is not None})
+    if name == "seeds":
+        return str(len(distinct))
+    ends = distinct if len(distinct) < 2 else [distinct[0], distinct[-1]]
+    return " to ".join(f"{end:g}" if 1 <= end < 256 else power_of_two(end) for end in ends)
+
+
+# The module of each figure, in the order of the paper, ours (figX) last.
+_MODULES = {
+    "fig1a": "fig1a", "fig1a-chi0": "fig1a", "fig1b": "fig1b", "fig1b-full": "fig1b",
+    "fig1c": "fig1b", "fig2": "fig2", "fig3": "fig3", "fig3-inset": "fig3_inset", "fig4a": "fig4a",
+    "fig4b": "fig4b", "figS1a": "fig2", "figS1b": "figS1b", "figS2a": "figS2a", "figS2b": "figS1b",
+    "figS3a": "figS3", "figS3b": "figS3", "figS4a": "figS4", "figS4b": "figS4", "figS5a": "figS5",
+    "figS5b": "figS5", "figS5c": "figS5", "figS5d": "figS5", "figS6a": "figS5", "figS6b": "figS5",
+    "figS6c": "figS5", "figS6d": "figS5", "figS7a": "fig3_inset", "figS7b": "fig4b",
+    "figS8a": "fig4b", "figS8b": "fig4b", "figS9a": "figS9", "figS9b": "figS9", "figS10a": "figS10",
+    "figS10b": "figS10", "figS11a": "figS11", "figS11b": "figS11", "theory": "theory",
+    "figX1": "figX1", "figX2": "figX2",
+}  # fmt: skip
 
 
 class _Catalog(Mapping[str, Figure]):
     """All figures by name; the module of one (its `FIGURE` or `FIGURES`) loads when it is asked."""
 
     def __getitem__(self, name: str) -> Figure:
-        if name not in _NAMES:
-            raise KeyError(name)
-        module = import_module(f"sgdphase.paper.{_MODULES.get(name, name)}")
+        module = import_module(f"sgdphase.paper.{_MODULES[name]}")
         figures: Sequence[Figure] = getattr(module, "FIGURES", None) or (module.FIGURE,)
         return {figure.name: figure for figure in figures}[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(_NAMES)
+        return iter(_MODULES)
 
     def __len__(self) -> int:
-        return len(_NAMES)
+        return len(_MODULES)
 
 
 FIGURES: Mapping[str, Figure] = _Catalog()
@@ -139,7 +164,7 @@ def chosen(names: Iterable[str]) -> list[Figure]:
     if "all" in wanted:
         return list(FIGURES.values())
     for name in wanted:
-        if name not in _NAMES:
+        if name not in _MODULES:
             raise InputError(f"'{name}' is not a figure; there are {', '.join(FIGURES)}, and all")
     return [FIGURES[name] for name in wanted]
 

@@ -50,12 +50,23 @@ def converted(estimate: Estimate, by: Callable[[float], float]) -> Estimate:
     return Estimate(float(by(estimate.value)), float(low), float(high))
 
 
-def mean(values: ArrayLike) -> Estimate:
-    """Over all cells and seeds of `values [..., seeds]`."""
+def estimate(values: ArrayLike, of: Callable[[FloatArray], FloatArray]) -> Estimate:
+    """A function of the means over seeds of `values [..., seeds]`, which may have axes in front."""
     y = np.asarray(values, dtype=np.float64)
     copies = seed_replicates(y, np.random.default_rng(0), REPLICATES)
-    cells = tuple(range(1, copies.ndim))
-    return interval(float(np.mean(seed_means(y))), copies.mean(axis=cells), LEVEL)
+    return interval(float(of(seed_means(y))), of(copies), LEVEL)
+
+
+def mean(values: ArrayLike) -> Estimate:
+    """Over all cells and seeds of `values [..., seeds]`."""
+    cells = tuple(range(1 - np.ndim(values), 0))
+    return estimate(values, lambda means: means.mean(axis=cells))
+
+
+def scales(runs: Runs, temperature: float = 1.0) -> theory.Scales:
+    """The theory's scales of runs of one size, with their prefactors."""
+    at = {name: runs.only(name) for name in ("train_size", "dim", "chi", "margin")}
+    return theory.scales(**at, lr=temperature, batch=1)
 
 
 def geometric_mean(values: ArrayLike) -> Estimate:

@@ -14,7 +14,7 @@ from sgdphase import theory
 from sgdphase._typing import FloatArray
 from sgdphase.diagram._style import BLUE, GREEN, ORANGE, new_figure
 from sgdphase.paper.claim import Claim, Scale, above, below, equal
-from sgdphase.paper.draw import key, shades
+from sgdphase.paper.draw import colored, key
 from sgdphase.paper.figure import Figure
 from sgdphase.paper.measure import expected_error, exponent, geometric_mean
 from sgdphase.paper.runs import Runs
@@ -257,7 +257,7 @@ def _draw_constants(axes: Any) -> None:
 
 
 def _draw_time(perp: Any, along: Any, unfitted: Any) -> None:
-    for chi, color in zip(CHIS, shades(len(CHIS)), strict=True):
+    for chi, color in colored(CHIS):
         exact, k_perp = solution(chi), theory.constants(chi).k_perp
         late = theory.asymptotic(exact.time, chi=chi, dim=DIM, temperature=1.0)
         t, look = exact.time / DIM, {"color": color, "label": rf"$\chi={chi:g}$"}
@@ -293,7 +293,7 @@ def _draw_spread(axes: Any, scale: Scale) -> None:
 
 
 def _draw_one_step(axes: Any, scale: Scale) -> None:
-    for chi, color in zip(CHIS, shades(len(CHIS)), strict=True):
+    for chi, color in colored(CHIS):
         step = one_step(chi, scale)
         mean = np.exp(np.log(step.error).mean(axis=1))
         axes.plot(step.batch, mean, "o", color=color, ms=4.5, label=rf"$\chi={chi:g}$")
