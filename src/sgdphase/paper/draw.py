@@ -77,12 +77,6 @@ def legend_outside(figure: Any, axes: Any) -> None:
     figure.legend(handles, labels, loc="outside right upper", frameon=False)
 
 
-def make_room(axes: Any, below: float, above: float) -> None:
-    """Widen a logarithmic y axis by these parts of its length, for a legend and an inset."""
-    low, high = axes.get_ylim()
-    axes.set_ylim(low * (low / high) ** below, high * (high / low) ** above)
-
-
 def power_label(symbol: str, value: float) -> str:
     """`$P=2^{10}$`."""
     return f"${symbol}={power_of_two_tex(value)}$"
@@ -128,8 +122,8 @@ class Curves:
     There is a colour per value of `by`, a marker per value of `marks` (else of `by`), a panel per
     value of `panels`; `symbols` are the letters of these parameters in the legend. `unit` gives,
     from a training of the curve, what its x and y are divided by; an inset (bounds and labels)
-    shows them without. `room` widens the y axis, below and above. A number of a run that did not
-    fit its points is missing.
+    shows them without. `room` widens the y axis by parts of its length, below and above. A number
+    of a run that did not fit its points is missing.
     """
 
     x: str
@@ -179,7 +173,8 @@ class Curves:
         axes.set(xscale="log", yscale="log", xlabel=self.xlabel, ylabel=self.ylabel)
         axes.set_title(self.title(runs), fontsize="medium")
         self.extra(axes, runs)
-        make_room(axes, *self.room)
+        (low, high), (below, above) = axes.get_ylim(), self.room
+        axes.set_ylim(low * (low / high) ** below, high * (high / low) ** above)
         legend(axes, **self.legend)
 
 

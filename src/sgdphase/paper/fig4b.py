@@ -18,11 +18,11 @@ from typing import Any
 from sgdphase.errors import InputError
 from sgdphase.paper.claim import Claim, Scale, equal, untested
 from sgdphase.paper.draw import Curves
-from sgdphase.paper.figure import Figure
+from sgdphase.paper.figure import Figure, axes
 from sgdphase.paper.measure import curves_by_size, listed, size_range
 from sgdphase.paper.runs import Runs
 from sgdphase.paper.settings import SettingAt, cells, cnn, cnn_large_margin, fc, fc_large_margin
-from sgdphase.stats import Curve, collapse, effective_collapses, powers, whole_powers
+from sgdphase.stats import Curve, collapse, effective_collapses
 
 # What is measured at the end of training: its letters, and its growth with `eta`. Curves are drawn
 # and collapsed after division by `eta^power`.
@@ -39,17 +39,6 @@ WITHIN_SEEDS = (
 )
 
 
-def exponents(
-    sizes: tuple[int, ...], rates: tuple[int, ...], batches: tuple[int, ...]
-) -> dict[str, Any]:
-    """Sizes, learning rates and batches from exponents of two: first, last and step."""
-    return {
-        "train_size": whole_powers(*sizes),
-        "lr": powers(*rates),
-        "batch": whole_powers(*batches),
-    }
-
-
 def collapse_figure(
     name: str,
     shows: str,
@@ -64,7 +53,7 @@ def collapse_figure(
 ) -> Figure:
     """What a network has learnt against `B/P^exponent`, and the claim (id, text) about it.
 
-    The plan has sizes, learning rates and batches at each scale (`exponents`).
+    The plan has sizes, learning rates and batches at each scale (`figure.axes`).
     """
     letters, power = LEARNT[observable]
     draw = Curves(
@@ -77,7 +66,7 @@ def collapse_figure(
         xlabel=f"$B/P^{{{exponent:g}}}$",
         ylabel=letters,
         inset=((0.6, 0.6, 0.39, 0.39), "$B$", observable.replace("_", " ")),
-        extra=lambda axes, runs: axes.set_xscale("log", base=2),
+        extra=lambda panel, runs: panel.set_xscale("log", base=2),
         title=lambda runs: title,
         room=(0.3, 0.3),
         # Above the dots of what did not end.
@@ -137,9 +126,9 @@ FIGURES = (
         "for several P and eta, collapsed: small margin",
         title=r"fully connected, parity MNIST, $\kappa=2^{-15}$",
         setting=fc,
-        quick=exponents((6, 8), (2, 2, 2), (0, 6, 2)),
-        laptop=exponents((9, 12), (1, 3, 2), (0, 10)),
-        paper=exponents((10, 15), (1, 5, 2), (0, 12)),
+        quick=axes((6, 8), (2, 2, 2), (0, 6, 2)),
+        laptop=axes((9, 12), (1, 3, 2), (0, 10)),
+        paper=axes((10, 15), (1, 5, 2), (0, 12)),
         observable="alignment",
         exponent=0.2,
         claim=("1", "B* ~ P^0.2, hence chi = 4"),
@@ -150,9 +139,9 @@ FIGURES = (
         "P, collapsed: large margin",
         title=r"fully connected, parity MNIST, $\kappa=1$",
         setting=fc_large_margin,
-        quick=exponents((5, 7), (1, 1, 2), (0, 6, 2)),
-        laptop=exponents((8, 11), (5, 5, 2), (1, 10)),
-        paper=exponents((10, 14), (3, 3, 2), (0, 12)),
+        quick=axes((5, 7), (1, 1, 2), (0, 6, 2)),
+        laptop=axes((8, 11), (5, 5, 2), (1, 10)),
+        paper=axes((10, 14), (3, 3, 2), (0, 12)),
         observable="weight_change",
         exponent=0.4,
         claim=("2", "B* ~ P^0.4"),
@@ -166,9 +155,9 @@ FIGURES = (
         "several P, collapsed: small margin",
         title=r"CNN, CIFAR10 animals, $\kappa=2^{-15}$",
         setting=cnn,
-        quick=exponents((4, 6), (2, 2, 2), (0, 4, 2)),
-        laptop=exponents((7, 9), (4, 4, 2), (0, 9)),
-        paper=exponents((10, 14), (5, 5, 2), (0, 10)),
+        quick=axes((4, 6), (2, 2, 2), (0, 4, 2)),
+        laptop=axes((7, 9), (4, 4, 2), (0, 9)),
+        paper=axes((10, 14), (5, 5, 2), (0, 10)),
         observable="alignment",
         exponent=0.4,
         claim=("1", "B* ~ P^0.4, hence chi = 1.5"),
@@ -179,9 +168,9 @@ FIGURES = (
         "collapsed: large margin",
         title=r"CNN, CIFAR10 animals, $\kappa=1$",
         setting=cnn_large_margin,
-        quick=exponents((4, 5), (0, 0, 2), (2, 4)),
-        laptop=exponents((6, 8), (2, 2, 2), (3, 8)),
-        paper=exponents((10, 14), (0, 0, 2), (0, 11)),
+        quick=axes((4, 5), (0, 0, 2), (2, 4)),
+        laptop=axes((6, 8), (2, 2, 2), (3, 8)),
+        paper=axes((10, 14), (0, 0, 2), (0, 11)),
         observable="weight_change",
         exponent=0.5,
         claim=("2", "B* ~ P^0.5"),

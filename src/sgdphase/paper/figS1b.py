@@ -47,15 +47,10 @@ def with_decay(runs: Runs) -> Runs:
     return Runs(tuple(run for run in runs.runs if run.training.weight_decay > 0))
 
 
-def settled(run: Run, name: str) -> float:
+def settled(run: Run, name: str = "w1") -> float:
     """The geometric mean of a weight from `4 / Lambda` on."""
     path = run.outcome.trajectory
     return _mean(path, name, path["time"] >= SETTLED / run.training.weight_decay)
-
-
-def all_settled(runs: Runs, name: str) -> FloatArray:
-    """The same for all runs, `[decay, seeds]`."""
-    return runs.curve("weight_decay", partial(settled, name=name))[1]
 
 
 def _mean(path: Trajectory, name: str, inside: Any) -> float:
@@ -89,7 +84,7 @@ def draw_large(runs: Runs, scale: Scale) -> Any:
     for decay, path, color in _paths(runs.where(batch=large)):
         _plot(axes, path["time"], path, color=color, label=f"{_label(decay)}, $B={large}$")
     label: str | None = rf"$B={SMALL}$, each $\Lambda$"
-    for _, path, _ in _paths(runs.where(batch=SMALL))[1:]:
+    for _, path, _ in _paths(with_decay(runs).where(batch=SMALL)):
         _plot(axes, path["time"], path, color=GREEN, ls="--", lw=1.0, label=label)
         label = None  # one entry for all
     return _finished(figure, axes, rf"$\eta/B={TEMPERATURE:g}$")
@@ -126,7 +121,7 @@ def _finished(figure: Any, axes: Sequence[Any], title: str) -> Any:
 
 def small_claims(runs: Runs, scale: Scale) -> list[Claim]:
     decays, stops = with_decay(runs).curve("weight_decay", _stop)
-    w_perp = all_settled(with_decay(runs), "w_perp")
+    _, w_perp = with_decay(runs).curve("weight_decay", partial(settled, name="w_perp"))
     plain = np.array([path["w_perp"][-1] for path in runs.trajectories(weight_decay=0.0)])
     strong = decays >= scales(runs, TEMPERATURE).critical_decay
     return [
@@ -146,7 +141,7 @@ def small_claims(runs: Runs, scale: Scale) -> list[Claim]:
 def _stop(run: Run) -> float:
     """When `w1` first reaches 9/10 of its stationary value."""
     path = run.outcome.trajectory
-    return first_time(path, path["w1"] >= 0.9 * settled(run, "w1"))
+    return first_time(path, path["w1"] >= 0.9 * settled(run))
 
 
 # The first steps are those of the trajectory that are stored one by one.
@@ -155,14 +150,18 @@ FIRST_STEPS = 8
 
 def large_claims(runs: Runs, scale: Scale) -> list[Claim]:
     few, many = with_decay(runs).split("batch")
-    ratios = {name: all_settled(many, name) / all_settled(few, name) for name in WEIGHTS}
+
+    def ratio(name: str) -> FloatArray:
+        of = partial(settled, name=name)
+        return many.curve("weight_decay", of)[1] / few.curve("weight_decay", of)[1]
+
     return [
         *(equal(f"1{letter}", f"large batch, smallest Lambda: {name} over the first {FIRST_STEPS} "
                 "steps is that without decay", geometric_mean(_first_steps(runs, name)), 1, 0.1,
                 "the steps draw different batches")
           for letter, name in zip("ab", WEIGHTS, strict=True)),
         *(equal(f"2{letter}", f"the stationary {name} is that of the small batch, at the "
-                "Lambda where they differ most", furthest(ratios[name]), 1, 0.1, FLUCTUATES)
+                "Lambda where they differ most", furthest(ratio(name)), 1, 0.1, FLUCTUATES)
           for letter, name in zip("ab", WEIGHTS, strict=True)),
         equal("2c", "w1 first comes down to 1.1 times that at a time proportional to 1 / Lambda",
               exponent(*many.curve("weight_decay", _arrival)), -1, 0.25,
@@ -185,7 +184,7 @@ def _first_steps(runs: Runs, name: str) -> FloatArray:
 def _arrival(run: Run) -> float:
     """When `w1` first comes down to 1.1 times its stationary value."""
     path = run.outcome.trajectory
-    return first_time(path, (path["w1"] <= 1.1 * settled(run, "w1")) & (path["w1"] > 0))
+    return first_time(path, (path["w1"] <= 1.1 * settled(run)) & (path["w1"] > 0))
 
 
 # S1b: decays around Lambda* and above it. S2b: within a factor of 16 of the inverse training time

@@ -10,7 +10,7 @@ from typing import Any
 from sgdphase.paper.claim import Claim, Scale
 from sgdphase.paper.draw import colored, legend_outside, panel, power_label, spread
 from sgdphase.paper.figure import Figure
-from sgdphase.paper.planes import growth_claim, plane_figure, regions
+from sgdphase.paper.planes import NOISE, growth_claim, plane_figure, regions
 from sgdphase.paper.runs import Runs
 from sgdphase.paper.settings import SettingAt, cnn, fc
 
@@ -34,7 +34,7 @@ def draw_kernel(runs: Runs, heading: str) -> Any:
 def kernel_claims(runs: Runs, scale: Scale) -> list[Claim]:
     """In the noise regime, as cut out by the boundaries of the alignment."""
     says = "the change of the kernel grows with T in the noise-dominated regime"
-    return [growth_claim("1", says, runs.plane("ntk_change"), regions(runs.diagram)["noise"])]
+    return [growth_claim("1", says, runs.plane("ntk_change"), regions(runs.diagram)[NOISE])]
 
 
 def _figure(name: str, of: str, at: SettingAt) -> Figure:

@@ -23,7 +23,7 @@ from sgdphase.diagram._style import new_figure
 from sgdphase.paper.claim import Claim, above, below, equal, untested
 from sgdphase.paper.figure import Figure
 from sgdphase.paper.measure import estimate
-from sgdphase.paper.planes import growth_claim, line_claim, plane_figure, regions
+from sgdphase.paper.planes import GD, NOISE, growth_claim, line_claim, plane_figure, regions
 from sgdphase.paper.runs import Runs
 from sgdphase.paper.settings import SettingAt, cnn_large_margin, fc_large_margin
 from sgdphase.stats import LEVEL, REPLICATES, Estimate, interval
@@ -89,10 +89,9 @@ def meeting(line: Line) -> Estimate | None:
 
 
 def _named_cells(diagram: PhaseDiagram) -> tuple[Any, ...]:
-    regimes = {"noise": "noise-dominated", "first step": "first-step-dominated", "GD": "GD"}
     names = np.full((diagram.lr.size, diagram.batch.size), "unclear", dtype="U24")
     for name, region in regions(diagram, away=1.0).items():
-        names[region] = regimes[name]
+        names[region] = name
     return tuple(
         cell if cell.regime in ("diverged", "missing") else replace(cell, regime=name)
         for cell, name in zip(diagram.cells, names.ravel().tolist(), strict=True)
@@ -123,14 +122,14 @@ def _inside(id: str, says: str, lines: PhaseDiagram) -> Claim:
 def alignment_claims(plane: Plane, lines: PhaseDiagram) -> list[Claim]:
     """Panel B; in the main text: the output has to grow further to overcome the noise of SGD."""
     says = "the alignment grows with T in the noise-dominated regime"
-    return [growth_claim("1", says, plane, regions(lines)["noise"])]
+    return [growth_claim("1", says, plane, regions(lines)[NOISE])]
 
 
 def best_claim(id: str, says: str, errors: Plane, lines: PhaseDiagram) -> Claim:
     """The lowest error is in the noise regime."""
-    noise = regions(lines, away=1.0)["noise"]
+    noise = regions(lines, away=1.0)[NOISE]
     inside, outside = noise & complete(errors), ~noise & complete(errors)
-    if not inside.any() or not outside.any():
+    if not (inside.any() and outside.any()):
         return untested(id, says, None, "no cells, or no others, in the noise regime")
     ratio = error_ratio(errors, lowest(errors, inside), lowest(errors, outside))
     reason = (
@@ -144,9 +143,9 @@ def gd_claim(id: str, says: str, errors: Plane, lines: PhaseDiagram, *, worse: b
     """The error of GD is above that of the noise regime, or the same."""
     fitted = np.isfinite(errors.log_value).any(axis=-1)
     inside = {name: region & fitted for name, region in regions(lines).items()}
-    if not inside["GD"].any() or not inside["noise"].any():
+    if not inside[GD].any() or not inside[NOISE].any():
         return untested(id, says, None if worse else 1.0, "no cells well inside both regimes")
-    ratio = error_ratio(errors, inside["GD"], inside["noise"])
+    ratio = error_ratio(errors, inside[GD], inside[NOISE])
     reason = (
         "error of GD over that of the noise regime, geometric means over the cells at least a "
         "factor 4 inside; less than a twentieth is no difference"

@@ -6,7 +6,6 @@ unfitted fraction of the training set against `lambda^(chi+1)`, rescaled by `d`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from operator import itemgetter
 from typing import Any
 
@@ -16,7 +15,7 @@ from numpy.typing import ArrayLike
 from sgdphase import theory
 from sgdphase._sweep import Run
 from sgdphase._typing import FloatArray
-from sgdphase.paper.claim import PRECISION_REASON, TENTH, Claim, Scale, below, equal, untested
+from sgdphase.paper.claim import PRECISION_REASON, TENTH, Claim, Scale, below, equal
 from sgdphase.paper.draw import DASHED, colored, inset, key, legend, panel
 from sgdphase.paper.figure import Figure, Grid
 from sgdphase.paper.measure import (
@@ -156,19 +155,15 @@ FIRST_LAMBDA, ONLINE = 2.0, 16.0
 def unfitted_claims(runs: Runs, scale: Scale) -> list[Claim]:
     lam, n, ratio = _online_stage(runs)
     x, stage = lam ** (CHI + 1), f"lambda > {FIRST_LAMBDA:g}, t < t_hat/{ONLINE:g}"
-
-    def online(id: str, says: str, of: Callable[[], Estimate], equals: float, *rule: Any) -> Claim:
-        if len(lam) < 3:
-            return untested(id, says, equals, "fewer than 3 points in the online stage")
-        return equal(id, says, of(), equals, *rule)
-
+    few, enough = "fewer than 3 points in the online stage", len(lam) >= 3
     return [
-        online("2a", "n ~ lambda^-(chi+1): exponent in lambda^(chi+1), effective, while online "
-               f"({stage})", lambda: exponent(x, n), -1, TENTH, PRECISION_REASON),
-        online("2b", f"n is that of the theory at the same weights and margin (ratio), {stage}",
-               lambda: typical(ratio), 1, 0.15, "12 % are left of the crossover at t_hat/16"),
-        online("2c", "exponent of n less that of the theory at the same weights and margin, "
-               f"{stage}", lambda: exponent(x, ratio), 0, TENTH, PRECISION_REASON),
+        equal("2a", "n ~ lambda^-(chi+1): exponent in lambda^(chi+1), effective, while online "
+              f"({stage})", exponent(x, n) if enough else None, -1, TENTH, PRECISION_REASON, few),
+        equal("2b", f"n is that of the theory at the same weights and margin (ratio), {stage}",
+              typical(ratio) if enough else None, 1, 0.15,
+              "12 % are left of the crossover at t_hat/16", few),
+        equal("2c", "exponent of n less that of the theory at the same weights and margin, "
+              f"{stage}", exponent(x, ratio) if enough else None, 0, TENTH, PRECISION_REASON, few),
         equal("3", "n(t_hat) ~ d (effective exponent)",
               exponent(*runs.curve("dim", unfitted_at_crossover)), 1, TENTH, PRECISION_REASON),
     ]  # fmt: skip

@@ -23,7 +23,7 @@ from sgdphase.diagram._style import BLUE, GREEN, ORANGE, new_figure
 from sgdphase.paper.claim import PART, PART_REASON, Claim, Each, Scale, above, equal
 from sgdphase.paper.draw import key
 from sgdphase.paper.figure import Figure, Grid, together
-from sgdphase.paper.measure import converted, drift, effective, exponent, size_range
+from sgdphase.paper.measure import at, converted, drift, effective, exponent, size_range
 from sgdphase.paper.runs import Runs
 from sgdphase.stats import (
     LEVEL,
@@ -31,6 +31,7 @@ from sgdphase.stats import (
     Estimate,
     interval,
     linear_fit,
+    logarithms,
     seed_means,
     seed_replicates,
     whole_powers,
@@ -73,10 +74,8 @@ def at_crossover(runs: Runs) -> Growth:
 
 
 def _w1_at_crossover(run: Run) -> float:
-    along, moment = run.outcome.trajectory, run.outcome["crossover_time"]
-    positive = along["w1"] > 0
-    log_time, log_w1 = np.log(along["time"][positive]), np.log(along["w1"][positive])
-    return float(np.exp(np.interp(np.log(moment), log_time, log_w1)))
+    along = run.outcome.trajectory
+    return float(np.exp(at(run.outcome["crossover_time"], along, logarithms(along["w1"]))))
 
 
 def in_theory(

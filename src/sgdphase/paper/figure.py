@@ -16,7 +16,7 @@ from sgdphase.errors import InputError
 from sgdphase.paper.claim import Claim, Decide
 from sgdphase.paper.claim import Scale as Scale
 from sgdphase.paper.runs import Runs
-from sgdphase.stats import power_of_two
+from sgdphase.stats import power_of_two, powers, whole_powers
 
 SCALES: tuple[Scale, ...] = get_args(Scale)
 
@@ -34,22 +34,35 @@ class Grid:
     def __init__(
         self,
         *,
-        quick: Mapping[str, Any],
-        paper: Mapping[str, Any],
-        laptop: Mapping[str, Any] | None = None,
+        quick: dict[str, Any],
+        paper: dict[str, Any],
+        laptop: dict[str, Any] | None = None,
         **common: Any,
     ) -> None:
-        own = {"quick": quick, "laptop": paper if laptop is None else laptop, "paper": paper}
-        self._values = {scale: {**common, **own[scale]} for scale in SCALES}
-
+        scales = {"quick": quick, "laptop": laptop, "paper": paper}
+        self._values = {scale: common | own for scale, own in scales.items() if own is not None}
         self._plans: dict[str, Plan] = {}
 
     def __call__(self, scale: Scale) -> list[Training]:
-        values = self._values[scale]
-        # Scales with the same values share a plan, which takes time to make.
-        if repr(values) not in self._plans:
-            self._plans[repr(values)] = grid(**values)
-        return list(self._plans[repr(values)])
+        own = scale if scale in self._values else "paper"
+        if own not in self._plans:  # which takes time to make
+            self._plans[own] = grid(**self._values[own])
+        return list(self._plans[own])
+
+
+def axes(
+    sizes: tuple[int, ...], rates: tuple[int, ...], batches: tuple[int, ...]
+) -> dict[str, Any]:
+    """Values of a grid from exponents of two: first, last and step (1 if left out).
+
+    >>> axes((6, 7), (0, 2, 2), (0, 2))
+    {'train_size': [64, 128], 'lr': [1.0, 4.0], 'batch': [1, 2, 4]}
+    """
+    return {
+        "train_size": whole_powers(*sizes),
+        "lr": powers(*rates),
+        "batch": whole_powers(*batches),
+    }
 
 
 def together(*grids: Grid) -> Callable[[Scale], list[Training]]:
@@ -129,14 +142,14 @@ def _shown(name: str, values: Iterable[Any]) -> str:
 # The module of each figure, in the order of the paper, ours (figX) last.
 _MODULES = {
     "fig1a": "fig1a", "fig1a-chi0": "fig1a", "fig1b": "fig1b", "fig1b-full": "fig1b",
-    "fig1c": "fig1b", "fig2": "fig2", "fig3": "fig3", "fig3-inset": "fig3_inset", "fig4a": "fig4a",
+    "fig1c": "fig1b", "fig2": "fig2", "fig3": "fig3", "fig3-inset": "fig3", "fig4a": "fig4a",
     "fig4b": "fig4b", "figS1a": "fig2", "figS1b": "figS1b", "figS2a": "figS2a", "figS2b": "figS1b",
     "figS3a": "figS3", "figS3b": "figS3", "figS4a": "figS4", "figS4b": "figS4", "figS5a": "figS5",
     "figS5b": "figS5", "figS5c": "figS5", "figS5d": "figS5", "figS6a": "figS5", "figS6b": "figS5",
-    "figS6c": "figS5", "figS6d": "figS5", "figS7a": "fig3_inset", "figS7b": "fig4b",
+    "figS6c": "figS5", "figS6d": "figS5", "figS7a": "fig3", "figS7b": "fig4b",
     "figS8a": "fig4b", "figS8b": "fig4b", "figS9a": "figS9", "figS9b": "figS9", "figS10a": "figS10",
     "figS10b": "figS10", "figS11a": "figS11", "figS11b": "figS11", "theory": "theory",
-    "figX1": "figX1", "figX2": "figX2",
+    "figX1": "figX1", "figX2": "fig1a",
 }  # fmt: skip
 
 
@@ -206,7 +219,8 @@ def make(
     out.mkdir(parents=True, exist_ok=True)
     for ending in ("png", "pdf"):
         save(picture, out / f"{figure.name}.{ending}")
-    write_claims(out, figure.name, scale, claims)
+    ledger = [claim.as_dict() | {"figure": figure.name, "scale": scale} for claim in claims]
+    (out / f"{figure.name}.claims.json").write_text(json.dumps(ledger, indent=2) + "\n")
     return claims
 
 
@@ -225,12 +239,6 @@ def collect(
     trajectories = figure.trajectories
     summary = sweep(plan, store, workers=workers, trajectories=trajectories, progress=progress)
     return Runs(tuple(sorted(summary.runs, key=lambda run: run.training.key)))
-
-
-def write_claims(out: Path, name: str, scale: Scale, claims: Sequence[Claim]) -> None:
-    """The claims of a figure, one object each, with the scale they were decided at."""
-    content = [claim.as_dict() | {"figure": name, "scale": scale} for claim in claims]
-    (out / f"{name}.claims.json").write_text(json.dumps(content, indent=2) + "\n")
 
 
 def read_claims(folder: Path) -> list[dict[str, Any]]:

@@ -19,6 +19,9 @@ from sgdphase.paper.runs import Runs
 from sgdphase.paper.settings import SettingAt
 from sgdphase.stats import Estimate, LogLinear, logarithms, loglinear
 
+# Regimes, by the names that the cells of a diagram have.
+NOISE, FIRST_STEP, GD = "noise-dominated", "first-step-dominated", "GD"
+
 
 def regions(diagram: PhaseDiagram, away: float = 4.0) -> dict[str, Mask]:
     """The cells `[lr, batch]` of each regime at least a factor `away` from every boundary."""
@@ -26,13 +29,13 @@ def regions(diagram: PhaseDiagram, away: float = 4.0) -> dict[str, Mask]:
     points, star = diagram.gd_line, diagram.critical_batch
     if not points or star is None:
         nowhere = np.zeros((lr.size, batch.size), dtype=np.bool_)
-        return dict.fromkeys(("noise", "first step", "GD"), nowhere)
+        return dict.fromkeys((NOISE, FIRST_STEP, GD), nowhere)
     log_batch, log_lr = np.log([(point.batch, point.lr) for point in points]).T
     line = np.exp(np.interp(np.log(batch), log_batch, log_lr))
     return {
-        "noise": (lr >= away * line) & (batch <= star.value / away),
-        "first step": (lr >= away * line) & (batch >= away * star.value),
-        "GD": lr <= line / away,
+        NOISE: (lr >= away * line) & (batch <= star.value / away),
+        FIRST_STEP: (lr >= away * line) & (batch >= away * star.value),
+        GD: lr <= line / away,
     }
 
 
@@ -56,14 +59,14 @@ def region_fit(plane: Plane, region: Mask, *variables: tuple[int, int]) -> LogLi
 # Id, claim, observable, regime, and the direction in which the exponent is 0 or 1. An exponent
 # within a tenth of an integer cannot be taken for that of another regime.
 _EXPONENTS = (
-    ("1", "noise-dominated: m is constant along T", "alignment", "noise", "diagonal", 0),
-    ("2a", "first-step: m is constant in B", "alignment", "first step", "batch", 0),
-    ("2b", "first-step: m is proportional to eta", "alignment", "first step", "lr", 1),
-    ("3a", "GD: m does not depend on eta", "alignment", "GD", "lr", 0),
-    ("3b", "GD: m does not depend on B", "alignment", "GD", "batch", 0),
-    ("5a", "noise-dominated: test error constant along T", "test_error", "noise", "diagonal", 0),
-    ("5b", "GD: test error does not depend on eta", "test_error", "GD", "lr", 0),
-    ("5c", "GD: test error does not depend on B", "test_error", "GD", "batch", 0),
+    ("1", "noise-dominated: m is constant along T", "alignment", NOISE, "diagonal", 0),
+    ("2a", "first-step: m is constant in B", "alignment", FIRST_STEP, "batch", 0),
+    ("2b", "first-step: m is proportional to eta", "alignment", FIRST_STEP, "lr", 1),
+    ("3a", "GD: m does not depend on eta", "alignment", GD, "lr", 0),
+    ("3b", "GD: m does not depend on B", "alignment", GD, "batch", 0),
+    ("5a", "noise-dominated: test error constant along T", "test_error", NOISE, "diagonal", 0),
+    ("5b", "GD: test error does not depend on eta", "test_error", GD, "lr", 0),
+    ("5c", "GD: test error does not depend on B", "test_error", GD, "batch", 0),
 )
 
 
@@ -75,22 +78,18 @@ def phase_claims(runs: Runs, scale: Scale) -> list[Claim]:
         line_claim("4a", "eta_c(B) has slope 1 below B*", diagram.slopes.get("below"), 1),
         line_claim("4b", "eta_c(B) has slope 0 above B*", diagram.slopes.get("above"), 0),
     ]
+    few = "fewer than 4 cells well inside this regime"
     for id, says, observable, regime, along, predicted in _EXPONENTS:
         fit = region_fit(planes[observable], inside[regime], (1, 0), (0, 1))
-        if fit is None:
-            few = "fewer than 4 cells well inside this regime"
-            decided.append(untested(id, says, float(predicted), few))
-        else:
-            slope = fit.exponent(*_DIRECTIONS[along])
-            decided.append(equal(id, says, slope, predicted, TENTH, TENTH_REASON))
+        slope = fit.exponent(*_DIRECTIONS[along]) if fit else None
+        decided.append(equal(id, says, slope, predicted, TENTH, TENTH_REASON, few))
     return sorted(decided, key=lambda claim: claim.id)
 
 
 def line_claim(id: str, says: str, slope: Estimate | None, predicted: float) -> Claim:
     """The slope of one side of the GD line."""
-    if slope is None:
-        return untested(id, says, predicted, "too few batches on this side of B*")
-    return equal(id, says, slope, predicted, 0.15, "as regimes, with fewer points on the line")
+    reason, few = "as regimes, with fewer points on the line", "too few batches on this side of B*"
+    return equal(id, says, slope, predicted, 0.15, reason, few)
 
 
 def growth_claim(id: str, says: str, plane: Plane, noise: Mask) -> Claim:
