@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import cycle
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -20,7 +20,6 @@ from sgdphase.paper.claim import Scale
 from sgdphase.paper.runs import Runs
 from sgdphase.stats import power_of_two_tex
 
-T = TypeVar("T")
 Bounds = tuple[float, float, float, float]
 # Adds to axes what only this figure has: lines of the theory, or marks.
 Extra = Callable[[Any, Runs], None]
@@ -39,7 +38,7 @@ def panel(
     return figure, axes
 
 
-def colored(ordered: Sequence[T], colormap: str = "viridis") -> list[tuple[T, Any]]:
+def colored(ordered: Sequence[Any], colormap: str = "viridis") -> list[tuple[Any, Any]]:
     """Each with its colour, dark to light, that colour-blind readers can distinguish."""
     from matplotlib import colormaps
 

@@ -19,7 +19,7 @@ import numpy as np
 from sgdphase._typing import FloatArray
 from sgdphase.paper.claim import PART, PART_REASON, Collapses, Decide, Each, Exponent
 from sgdphase.paper.draw import DASHED, Curves
-from sgdphase.paper.figure import Figure, Grid, axes, together
+from sgdphase.paper.figure import Figure, Grid, grid_values, together
 from sgdphase.paper.measure import AWAY, curves_by_size, exponents, size_range
 from sgdphase.paper.runs import Runs
 from sgdphase.theory import constants, mean_abs_x1, scales
@@ -38,8 +38,8 @@ def _grid(chi: float) -> Grid:
     quick, paper = RANGES[chi]
     return Grid(
         chi=chi,
-        quick=dict(dim=32, seeds=3, test_size=1024, **axes(*quick)),
-        paper=dict(dim=128, seeds=5, **axes(*paper)),
+        quick=dict(dim=32, seeds=3, test_size=1024, **grid_values(*quick)),
+        paper=dict(dim=128, seeds=5, **grid_values(*paper)),
     )
 
 

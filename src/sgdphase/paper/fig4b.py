@@ -18,7 +18,7 @@ from typing import Any
 from sgdphase.errors import InputError
 from sgdphase.paper.claim import Claim, Scale, equal, untested
 from sgdphase.paper.draw import Curves
-from sgdphase.paper.figure import Figure, axes
+from sgdphase.paper.figure import Figure, grid_values
 from sgdphase.paper.measure import curves_by_size, listed, size_range
 from sgdphase.paper.runs import Runs
 from sgdphase.paper.settings import SettingAt, cells, cnn, cnn_large_margin, fc, fc_large_margin
@@ -53,7 +53,7 @@ def collapse_figure(
 ) -> Figure:
     """What a network has learnt against `B/P^exponent`, and the claim (id, text) about it.
 
-    The plan has sizes, learning rates and batches at each scale (`figure.axes`).
+    The plan has sizes, learning rates and batches at each scale (`grid_values`).
     """
     letters, power = LEARNT[observable]
     draw = Curves(
@@ -126,9 +126,9 @@ FIGURES = (
         "for several P and eta, collapsed: small margin",
         title=r"fully connected, parity MNIST, $\kappa=2^{-15}$",
         setting=fc,
-        quick=axes((6, 8), (2, 2, 2), (0, 6, 2)),
-        laptop=axes((9, 12), (1, 3, 2), (0, 10)),
-        paper=axes((10, 15), (1, 5, 2), (0, 12)),
+        quick=grid_values((6, 8), (2, 2, 2), (0, 6, 2)),
+        laptop=grid_values((9, 12), (1, 3, 2), (0, 10)),
+        paper=grid_values((10, 15), (1, 5, 2), (0, 12)),
         observable="alignment",
         exponent=0.2,
         claim=("1", "B* ~ P^0.2, hence chi = 4"),
@@ -139,9 +139,9 @@ FIGURES = (
         "P, collapsed: large margin",
         title=r"fully connected, parity MNIST, $\kappa=1$",
         setting=fc_large_margin,
-        quick=axes((5, 7), (1, 1, 2), (0, 6, 2)),
-        laptop=axes((8, 11), (5, 5, 2), (1, 10)),
-        paper=axes((10, 14), (3, 3, 2), (0, 12)),
+        quick=grid_values((5, 7), (1, 1, 2), (0, 6, 2)),
+        laptop=grid_values((8, 11), (5, 5, 2), (1, 10)),
+        paper=grid_values((10, 14), (3, 3, 2), (0, 12)),
         observable="weight_change",
         exponent=0.4,
         claim=("2", "B* ~ P^0.4"),
@@ -155,9 +155,9 @@ FIGURES = (
         "several P, collapsed: small margin",
         title=r"CNN, CIFAR10 animals, $\kappa=2^{-15}$",
         setting=cnn,
-        quick=axes((4, 6), (2, 2, 2), (0, 4, 2)),
-        laptop=axes((7, 9), (4, 4, 2), (0, 9)),
-        paper=axes((10, 14), (5, 5, 2), (0, 10)),
+        quick=grid_values((4, 6), (2, 2, 2), (0, 4, 2)),
+        laptop=grid_values((7, 9), (4, 4, 2), (0, 9)),
+        paper=grid_values((10, 14), (5, 5, 2), (0, 10)),
         observable="alignment",
         exponent=0.4,
         claim=("1", "B* ~ P^0.4, hence chi = 1.5"),
@@ -168,9 +168,9 @@ FIGURES = (
         "collapsed: large margin",
         title=r"CNN, CIFAR10 animals, $\kappa=1$",
         setting=cnn_large_margin,
-        quick=axes((4, 5), (0, 0, 2), (2, 4)),
-        laptop=axes((6, 8), (2, 2, 2), (3, 8)),
-        paper=axes((10, 14), (0, 0, 2), (0, 11)),
+        quick=grid_values((4, 5), (0, 0, 2), (2, 4)),
+        laptop=grid_values((6, 8), (2, 2, 2), (3, 8)),
+        paper=grid_values((10, 14), (0, 0, 2), (0, 11)),
         observable="weight_change",
         exponent=0.5,
         claim=("2", "B* ~ P^0.5"),

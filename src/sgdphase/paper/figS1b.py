@@ -170,15 +170,14 @@ def large_claims(runs: Runs, scale: Scale) -> list[Claim]:
 
 
 def _first_steps(runs: Runs, name: str) -> FloatArray:
-    """A weight over the first steps with little decay, over that without, for each seed."""
-    runs = runs.split("batch")[-1]
-    _, least, *_ = runs.values("weight_decay")
-    until = FIRST_STEPS * float(runs.trajectories(weight_decay=0.0)[0]["time"][0])
-    little, none = (
-        np.array([_mean(p, name, p["time"] <= until) for p in runs.trajectories(weight_decay=x)])
-        for x in (least, 0.0)
-    )
-    return np.asarray(little / none)
+    """A weight over the first steps with the least decay, over that without, for each seed."""
+
+    def early(run: Run) -> float:
+        path = run.outcome.trajectory
+        return _mean(path, name, path["time"] <= FIRST_STEPS * path["time"][0])
+
+    _, means = runs.split("batch")[-1].curve("weight_decay", early)
+    return np.asarray(means[1] / means[0])
 
 
 def _arrival(run: Run) -> float:

@@ -78,16 +78,14 @@ def _w1_at_crossover(run: Run) -> float:
     return float(np.exp(at(run.outcome["crossover_time"], along, logarithms(along["w1"]))))
 
 
-def in_theory(
-    sizes: ArrayLike, chi: float, dim: int, margin: float = MARGIN, temperature: float = TEMPERATURE
-) -> Growth:
+def in_theory(sizes: ArrayLike, chi: float, dim: int, margin: float = MARGIN) -> Growth:
     """SI 5 at finite `P`: where `|g| = |xi|/sqrt(P)` on the online solution itself.
 
     `theory.scales` has the same condition on the asymptotic power laws; here neither the averages
     nor the solution are replaced by theirs, `(g1^2 + g_perp^2)/d = n/P`. NaN where they never meet.
     """
-    times = dim * max(temperature, margin) * np.geomspace(1e-4, 1e12, 1200)
-    path = theory.online(times, chi=chi, dim=dim, margin=margin, temperature=temperature)
+    times = dim * max(TEMPERATURE, margin) * np.geomspace(1e-4, 1e12, 1200)
+    path = theory.online(times, chi=chi, dim=dim, margin=margin, temperature=TEMPERATURE)
     mean = theory.averages(path.lam, path.r, chi)
     # The largest P that has left by then; it grows with time once the student has learnt a bit.
     log_size = np.log(mean.unfitted * dim / (mean.g1**2 + mean.g_perp**2))

@@ -50,12 +50,12 @@ class Grid:
         return list(self._plans[own])
 
 
-def axes(
+def grid_values(
     sizes: tuple[int, ...], rates: tuple[int, ...], batches: tuple[int, ...]
 ) -> dict[str, Any]:
     """Values of a grid from exponents of two: first, last and step (1 if left out).
 
-    >>> axes((6, 7), (0, 2, 2), (0, 2))
+    >>> grid_values((6, 7), (0, 2, 2), (0, 2))
     {'train_size': [64, 128], 'lr': [1.0, 4.0], 'batch': [1, 2, 4]}
     """
     return {
