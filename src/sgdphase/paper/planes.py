@@ -44,9 +44,10 @@ _DIRECTIONS = {"lr": (1, 0), "batch": (0, 1), "diagonal": (1, 1)}
 
 
 def region_fit(plane: Plane, region: Mask, *variables: tuple[int, int]) -> LogLinear | None:
-    """A log-linear fit over a region, in the directions that are its variables.
+    """`log y` over a region, linear in variables given by their weights of `log lr`, `log batch`.
 
-    None with fewer cells than two more than variables, or where one of these does not vary.
+    `(1, -1)` is the logarithm of `T = lr / batch`. None where a variable does not vary, or with
+    fewer than two cells more than variables.
     """
     log_y = logarithms(plane.value)
     i, j = np.nonzero(region & np.isfinite(log_y).any(axis=-1))

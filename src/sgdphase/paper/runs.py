@@ -62,9 +62,13 @@ class Runs:
         xs, seeds = chosen.values(x), chosen.values("seed")
         ys = np.full((len(xs), len(seeds)), nan)
         for run, at in zip(chosen.runs, chosen._parameters, strict=True):
-            if run.outcome.status != "failed":
-                value = y(run) if callable(y) else _final(run, y)
-                ys[xs.index(at[x]), seeds.index(at["seed"])] = value
+            if run.outcome.status == "failed":
+                continue
+            place = xs.index(at[x]), seeds.index(at["seed"])
+            if callable(y):
+                ys[place] = y(run)
+            else:
+                ys[place] = getattr(run.outcome, y) if y in ("time", "steps") else run.outcome[y]
         return np.array(xs, dtype=np.float64), ys
 
     def by_seed(self, **fixed: Any) -> list[Run]:
@@ -106,10 +110,3 @@ class Runs:
                 for run in self.runs
             )
         )
-
-
-def _final(run: Run, name: str) -> float:
-    """A final number of a run: an observable, or its `time` or `steps`."""
-    if name in ("time", "steps"):
-        return float(getattr(run.outcome, name))
-    return run.outcome[name]

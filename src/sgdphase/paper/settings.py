@@ -35,8 +35,8 @@ class Setting:
     width: int
     rates: tuple[int, int, int]
     batches: tuple[int, int, int]
-    seeds: int = 3
-    test_size: int = 4096
+    seeds: int
+    test_size: int
     coldest: float = 0.0
     slowest: float = 0.0
     max_samples: int | None = None
