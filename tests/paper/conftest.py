@@ -1,4 +1,9 @@
-"""Figures made once at quick scale, for the tests of what they decide and of what they draw."""
+"""Figures made once at quick scale, for the tests of what they decide and of what they draw.
+
+Writing a picture takes longer than its trainings. So each is rendered once, as PNG, which is enough
+to notice what cannot be drawn, and the tests look at the picture that was written. `test_fig1a.py`
+writes all files of a figure, `test_fig_trajectories.py` a PDF with a raster in it.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +15,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from sgdphase._sweep import Store
+from sgdphase.diagram import _style
 from sgdphase.paper.claim import Claim
 from sgdphase.paper.figure import FIGURES, Figure, collect, make
 from sgdphase.paper.runs import Runs
@@ -34,10 +40,18 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
     @cache
     def once(name: str) -> Made:
-        figure = FIGURES[name]
-        claims = {claim.id: claim for claim in make(figure, "quick", store, folder, workers=0)}
+        figure, pictures, save = FIGURES[name], [], _style.save
+
+        def save_png(picture: Any, path: Path) -> None:
+            pictures.append(picture)
+            if path.suffix == ".png":
+                save(picture, path)
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(_style, "save", save_png)
+            claims = {claim.id: claim for claim in make(figure, "quick", store, folder, workers=0)}
         runs = collect(figure, "quick", store, workers=0)
         written = json.loads((folder / f"{name}.claims.json").read_text())
-        return Made(figure, runs, claims, figure.picture(runs, "quick"), written, folder)
+        return Made(figure, runs, claims, pictures[0], written, folder)
 
     return once

@@ -9,7 +9,8 @@ from sgdphase import cli
 
 
 def test_fig1a(monkeypatch: pytest.MonkeyPatch, capsys, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
-    words = ["figure", "fig1a", "--scale", "quick", "--json"]
+    # In this process: workers would take longer to start than the trainings take.
+    words = ["figure", "fig1a", "--scale", "quick", "--json", "--workers", "0"]
     places = ["--store", str(tmp_path / "runs.sqlite"), "--out", str(tmp_path / "out")]
     monkeypatch.setattr("sys.argv", ["sgdphase", *words, *places])
     with pytest.raises(SystemExit) as end:

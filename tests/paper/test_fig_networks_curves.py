@@ -10,9 +10,8 @@ import pytest
 from sgdphase._records import Outcome
 from sgdphase._sweep import Run
 from sgdphase.paper import figS4
-from sgdphase.paper.captions import left_out
-from sgdphase.paper.fig3_inset import nine_tenths, part_after, steps_to
-from sgdphase.paper.figure import FIGURES
+from sgdphase.paper.fig3 import nine_tenths, part_after, steps_to
+from sgdphase.paper.figure import FIGURES, left_out
 from sgdphase.paper.measure import curves_by_size
 from sgdphase.paper.runs import Runs
 

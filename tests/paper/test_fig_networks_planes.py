@@ -12,9 +12,8 @@ import pytest
 
 from sgdphase._records import Outcome, Training
 from sgdphase._sweep import Run
-from sgdphase.paper.captions import left_out, omissions
 from sgdphase.paper.figure import FIGURES as CATALOG
-from sgdphase.paper.figure import SCALES, Figure, Scale
+from sgdphase.paper.figure import SCALES, Figure, Scale, left_out
 from sgdphase.paper.runs import Runs
 from sgdphase.paper.settings import cnn, fc
 
@@ -186,8 +185,8 @@ def test_plans_grow_and_are_shared() -> None:
 
 
 def test_what_was_reduced_is_said() -> None:
-    said = left_out(cnn("laptop").plane(), cnn("paper").plane())
+    said = left_out(cnn("laptop").plane, cnn("paper").plane)
     assert "P 2^9 (paper scale 2^14)" in said and "width 8 (paper scale 32)" in said
-    assert "The cells of T < 2^-10 and eta < 2^-4 are left out." in omissions(cnn("laptop"))
-    assert left_out(fc("paper").plane(), fc("paper").plane()) == "at paper scale"
-    assert omissions(fc("paper")) == ""
+    assert "The cells of T < 2^-10 and eta < 2^-4 are left out." in cnn("laptop").omissions()
+    assert left_out(fc("paper").plane, fc("paper").plane) == "at paper scale"
+    assert fc("paper").omissions() == ""

@@ -37,8 +37,7 @@ IDS = {
 @pytest.mark.parametrize("name", IDS)
 def test_quick_scale_end_to_end(name, made):
     own = made(name)
-    for ending in ("png", "pdf"):
-        assert (own.out / f"{name}.{ending}").stat().st_size > 5000
+    assert (own.out / f"{name}.png").stat().st_size > 5000
     assert [claim["id"] for claim in own.written] == list(own.claims) == IDS[name]
     for id in HOLDS[name]:
         assert own.claims[id].verdict == "holds", id

@@ -58,25 +58,35 @@ class Claim:
 
 
 def equal(
-    id: str, claim: str, measured: Estimate, predicted: float, tolerance: float, reason: str
+    id: str,
+    claim: str,
+    measured: Estimate | None,
+    predicted: float,
+    tolerance: float,
+    reason: str,
+    otherwise: str = "",
 ) -> Claim:
-    """The measured number is the predicted one, up to a tolerance."""
+    """The measured number is the predicted one, up to a tolerance.
+
+    `otherwise` says why there may be no number.
+    """
+    if measured is None:
+        return untested(id, claim, float(predicted), otherwise)
     rule = f"the interval lies within {predicted:.4g} +- {tolerance:.3g}: {reason}"
-    return _claim(
-        id, claim, measured, predicted, rule, predicted - tolerance, predicted + tolerance
-    )
+    bounds = predicted - tolerance, predicted + tolerance
+    return _claim(id, claim, measured, predicted, rule, bounds)
 
 
 def above(id: str, claim: str, measured: Estimate, bound: float, reason: str) -> Claim:
     """The measured number is above a bound."""
     rule = f"the interval lies above {bound:.4g}: {reason}"
-    return _claim(id, claim, measured, None, rule, bound, math.inf)
+    return _claim(id, claim, measured, None, rule, (bound, math.inf))
 
 
 def below(id: str, claim: str, measured: Estimate, bound: float, reason: str) -> Claim:
     """The measured number is below a bound."""
     rule = f"the interval lies below {bound:.4g}: {reason}"
-    return _claim(id, claim, measured, None, rule, -math.inf, bound)
+    return _claim(id, claim, measured, None, rule, (-math.inf, bound))
 
 
 def untested(id: str, claim: str, predicted: float | None, reason: str) -> Claim:
@@ -111,10 +121,8 @@ class Exponent:
 
     def __call__(self, runs: Runs, scale: Scale) -> list[Claim]:
         measured = exponents(runs.table(), self.y, self.among, self.where(runs)).get(self.of)
-        claim = _text(self.says, runs)
-        if measured is None:
-            return [untested(self.id, claim, float(self.equals), self.otherwise)]
-        return [equal(self.id, claim, measured, self.equals, self.within, self.reason)]
+        rule = self.equals, self.within, self.reason, self.otherwise
+        return [equal(self.id, _text(self.says, runs), measured, *rule)]
 
 
 @dataclass(frozen=True)
@@ -174,18 +182,15 @@ def _claim(
     measured: Estimate,
     predicted: float | None,
     rule: str,
-    first: float,
-    last: float,
+    bounds: tuple[float, float],
 ) -> Claim:
-    value, low, high = (_plain(x) for x in (measured.value, measured.low, measured.high))
+    (first, last), number = bounds, measured.as_dict()
+    value, low, high = number["value"], number["low"], number["high"]
     verdict: Verdict = "undecided"
     if low is not None and high is not None:
         if first <= low and high <= last:
             verdict = "holds"
         elif high < first or last < low:
             verdict = "fails"
-    return Claim(id, claim, _plain(predicted), value, low, high, rule, verdict)
-
-
-def _plain(value: float | None) -> float | None:
-    return float(value) if value is not None and math.isfinite(value) else None
+    expected = float(predicted) if predicted is not None and math.isfinite(predicted) else None
+    return Claim(id, claim, expected, value, low, high, rule, verdict)

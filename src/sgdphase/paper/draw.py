@@ -6,7 +6,7 @@ one figure alone draws is a function in its file. Matplotlib loads with the firs
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import cycle
 from typing import Any
@@ -15,6 +15,7 @@ import numpy as np
 
 from sgdphase._records import Training
 from sgdphase._typing import FloatArray
+from sgdphase.diagram._style import new_figure
 from sgdphase.paper.claim import Scale
 from sgdphase.paper.runs import Runs
 from sgdphase.stats import power_of_two_tex
@@ -27,18 +28,22 @@ MARKERS = "os^Dv<>"
 DASHED: dict[str, Any] = {"color": "black", "linestyle": "--", "linewidth": 1.2}
 
 
-def panels(columns: int = 1, size: tuple[float, float] = (5.4, 4.3)) -> tuple[Any, Any]:
-    """A figure and its panel, or its panels side by side, of this size each."""
-    from sgdphase.diagram._style import new_figure
+def panel(
+    xlabel: str, ylabel: str, title: str = "", size: tuple[float, float] = (5.4, 4.3)
+) -> tuple[Any, Any]:
+    """A figure of one panel, and its logarithmic axes."""
+    figure, axes = new_figure(size=size)
+    axes.set(xscale="log", yscale="log", xlabel=xlabel, ylabel=ylabel)
+    axes.set_title(title, fontsize="medium")
+    return figure, axes
 
-    return new_figure(columns=columns, size=size)
 
-
-def shades(count: int, colormap: str = "viridis") -> list[Any]:
-    """Colours of an ordered set, dark to light, that colour-blind readers can distinguish."""
+def colored(ordered: Sequence[Any], colormap: str = "viridis") -> list[tuple[Any, Any]]:
+    """Each with its colour, dark to light, that colour-blind readers can distinguish."""
     from matplotlib import colormaps
 
-    return [colormaps[colormap](x) for x in np.linspace(0.0, 0.88, max(count, 2))][:count]
+    shades = colormaps[colormap](np.linspace(0.0, 0.88, max(len(ordered), 2)))
+    return list(zip(ordered, map(tuple, shades), strict=False))
 
 
 def inset(axes: Any, bounds: Bounds, xlabel: str = "", ylabel: str = "") -> Any:
@@ -69,12 +74,6 @@ def legend_outside(figure: Any, axes: Any) -> None:
     """The legend of a panel on the right of the figure."""
     handles, labels = axes.get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside right upper", frameon=False)
-
-
-def make_room(axes: Any, below: float, above: float) -> None:
-    """Widen a logarithmic y axis by these parts of its length, for a legend and an inset."""
-    low, high = axes.get_ylim()
-    axes.set_ylim(low * (low / high) ** below, high * (high / low) ** above)
 
 
 def power_label(symbol: str, value: float) -> str:
@@ -122,8 +121,8 @@ class Curves:
     There is a colour per value of `by`, a marker per value of `marks` (else of `by`), a panel per
     value of `panels`; `symbols` are the letters of these parameters in the legend. `unit` gives,
     from a training of the curve, what its x and y are divided by; an inset (bounds and labels)
-    shows them without. `room` widens the y axis, below and above. A number of a run that did not
-    fit its points is missing.
+    shows them without. `room` widens the y axis by parts of its length, below and above. A number
+    of a run that did not fit its points is missing.
     """
 
     x: str
@@ -146,18 +145,17 @@ class Curves:
     def __call__(self, runs: Runs, scale: Scale) -> Any:
         runs = runs.fitted()
         parts = runs.split(self.panels) if self.panels else [runs]
-        figure, axes = panels(len(parts), self.size)
-        for panel, own in zip(np.atleast_1d(axes), parts, strict=True):
-            self._panel(panel, own)
+        figure, axes = new_figure(len(parts), size=self.size)
+        for each, part in zip(np.atleast_1d(axes), parts, strict=True):
+            self._panel(each, part)
         return figure
 
     def _panel(self, axes: Any, runs: Runs) -> None:
         small = inset(axes, *self.inset) if self.inset else None
         values = runs.values(self.by)
-        colors = dict(zip(values, shades(len(values)), strict=True))
         marks = runs.values(self.marks) if self.marks else values
         markers = dict(zip(marks, cycle(MARKERS), strict=False))
-        for value, color in colors.items():
+        for value, color in colored(values):
             for mark in marks if self.marks else [value]:
                 own = runs.where(**{self.by: value} | {self.marks or self.by: mark})
                 if own.runs:
@@ -174,34 +172,32 @@ class Curves:
         axes.set(xscale="log", yscale="log", xlabel=self.xlabel, ylabel=self.ylabel)
         axes.set_title(self.title(runs), fontsize="medium")
         self.extra(axes, runs)
-        make_room(axes, *self.room)
+        (low, high), (below, above) = axes.get_ylim(), self.room
+        axes.set_ylim(low * (low / high) ** below, high * (high / low) ** above)
         legend(axes, **self.legend)
 
 
 @dataclass(frozen=True)
 class Trajectories:
-    """A number `y` in time: the first seed for each batch, with a star at its end.
+    """A number `y` in time at one learning rate: the first seed for each batch.
 
-    The end of a training that did not fit its points is a black dot.
+    A star is the end of a training, a black dot that of one that did not fit its points.
     """
 
     y: str
     ylabel: str
     title: str
     extra: Extra = lambda axes, runs: None
-    size: tuple[float, float] = (5.6, 4.0)
 
     def __call__(self, runs: Runs, scale: Scale) -> Any:
-        figure, axes = panels(size=self.size)
-        batches = runs.values("batch")
-        for batch, color in zip(batches, shades(len(batches)), strict=True):
+        title = rf"{self.title}, $\eta={runs.only('lr'):g}$"
+        figure, axes = panel("$t$", self.ylabel, title, size=(5.6, 4.0))
+        for batch, color in colored(runs.values("batch")):
             (run,) = runs.where(batch=batch, seed=0).runs
             along, fitted = run.outcome.trajectory, run.outcome.status == "fitted"
             axes.plot(along["time"], along[self.y], color=color, label=f"$B={batch}$")
             end = {"marker": "*", "mfc": color} if fitted else {"marker": "."}
             axes.plot(along["time"][-1:], along[self.y][-1:], color="k", ms=9, **end)
-        axes.set(xscale="log", yscale="log", xlabel="$t$", ylabel=self.ylabel)
-        axes.set_title(self.title, fontsize="medium")
         self.extra(axes, runs)
         legend_outside(figure, axes)
         return figure

@@ -1,18 +1,26 @@
-"""Fig. 1B: the phase diagram of the fully connected net on parity MNIST, at small margin.
+"""Figs. 1B and 1C: phase diagrams of networks at small margin.
 
-At laptop scale `fig1b` has three seeds of fewer points, `fig1b-full` one seed of as many as in the
-paper.
+1B is the fully connected net on parity MNIST: at laptop scale `fig1b` has three seeds of fewer
+points, `fig1b-full` one seed of as many as in the paper. 1C is the CNN on CIFAR10.
 """
 
 from __future__ import annotations
 
-from sgdphase.paper.planes import network_figure
-from sgdphase.paper.settings import fc, fc_full_size
+from sgdphase.paper.figure import Figure
+from sgdphase.paper.planes import draw_phases, phase_claims, plane_figure
+from sgdphase.paper.settings import SettingAt, cnn, fc, fc_full_size
+
+
+def _figure(name: str, of: str, at: SettingAt) -> Figure:
+    shows = f"phase diagram of {of} in (B, eta): alignment and test error"
+    return plane_figure(name, shows, at, draw_phases, phase_claims)
+
 
 NET = "the fully connected net on parity MNIST"
 FIGURES = (
-    network_figure("fig1b", NET, fc),
-    network_figure(
+    _figure("fig1b", NET, fc),
+    _figure(
         "fig1b-full", f"{NET} (at laptop scale all points of the paper, one seed)", fc_full_size
     ),
+    _figure("fig1c", "the CNN on CIFAR10 (animals against the rest)", cnn),
 )

@@ -14,11 +14,12 @@ from typing import Any
 import numpy as np
 
 from sgdphase import theory
+from sgdphase._sweep import Run
 from sgdphase._typing import FloatArray
 from sgdphase.paper.claim import TENTH, Claim, Scale, above, below, equal
-from sgdphase.paper.draw import panels, shades
+from sgdphase.paper.draw import colored, panel
 from sgdphase.paper.figure import Figure, Grid
-from sgdphase.paper.measure import exponent, geometric_mean, mean
+from sgdphase.paper.measure import exponent, geometric_mean, mean, scales
 from sgdphase.paper.runs import Runs, Trajectory
 from sgdphase.problems import TeacherTask
 from sgdphase.stats import whole_powers
@@ -40,15 +41,9 @@ def _grid(*momentum: float) -> Grid:
     )
 
 
-def _scales(runs: Runs) -> theory.Scales:
-    """The theory's scales without momentum."""
-    size, dim = runs.only("train_size"), runs.only("dim")
-    return theory.scales(train_size=size, dim=dim, chi=CHI, margin=MARGIN, lr=TEMPERATURE, batch=1)
-
-
 def _online(runs: Runs, temperature: float) -> theory.Online:
     """The online solution, from before any first step to after any end."""
-    times = np.geomspace(1e-2, 1e12 * _scales(runs).crossover_time, 800)
+    times = np.geomspace(1e-2, 1e12 * scales(runs, TEMPERATURE).crossover_time, 800)
     dim = runs.only("dim")
     return theory.online(times, chi=CHI, dim=dim, margin=MARGIN, temperature=temperature)
 
@@ -85,18 +80,17 @@ def draw(runs: Runs, scale: Scale, momentum: float = 0.0) -> Any:
     paths = {
         batch: runs.trajectories(batch=batch, momentum=momentum, seed=0)[0] for batch in batches
     }
-    figure, axes = panels(size=(6.0, 4.4))
+    figure, axes = panel(r"$w_1$", r"$\|w_\perp\|$", size=(6.0, 4.4))
     w1, w_perp = _frame(list(paths.values()))
     _draw_loss(figure, axes, outputs(runs.only("train_size"), runs.only("dim")), w1, w_perp)
     expected = _online(runs, TEMPERATURE / (1 - momentum))
     axes.plot(expected.w1, expected.w_perp, "k--", linewidth=1.6, zorder=4)
-    for (batch, path), color in zip(paths.items(), shades(len(paths), "plasma"), strict=True):
-        x, y = path["w1"], path["w_perp"]
+    for batch, color in colored(batches, "plasma"):
+        x, y = paths[batch]["w1"], paths[batch]["w_perp"]
         axes.plot(x, y, color=color, label=f"$B={batch}$", linewidth=1.5, zorder=3)
         axes.plot(x[0], y[0], "o", color="k", markerfacecolor=color, markersize=5, zorder=5)
         axes.plot(x[-1], y[-1], "*", color="k", markerfacecolor=color, markersize=11, zorder=6)
-    axes.set(xscale="log", yscale="log", xlim=(w1[0], w1[-1]), ylim=(w_perp[0], w_perp[-1]))
-    axes.set(xlabel=r"$w_1$", ylabel=r"$\|w_\perp\|$")
+    axes.set(xlim=(w1[0], w1[-1]), ylim=(w_perp[0], w_perp[-1]))
     figure.legend(
         *axes.get_legend_handles_labels(), loc="outside upper center", ncols=4, columnspacing=1.2,
         handlelength=1.4, frameon=False, fontsize="small",
@@ -149,9 +143,9 @@ WIDTH_REASON = "regimes differ by 1 in it; a tenth allows for the width of the c
 
 def claims(runs: Runs, scale: Scale) -> list[Claim]:
     batch, norm = runs.curve("batch", "norm")
-    star = _scales(runs).critical_batch
-    small, large = batch[batch <= SMALL * star], batch >= LARGE * star
-    ratio = np.array([_over_online(runs, b) for b in small])
+    star = scales(runs).critical_batch
+    small, large = batch <= SMALL * star, batch >= LARGE * star
+    ratio = _over_online(runs)[small]
     full = runs.where(batch=runs.only("train_size"))
     unfitted = [along["unfitted"][0] for along in full.trajectories()]
     _, steps = full.curve("batch", "steps")
@@ -160,7 +154,7 @@ def claims(runs: Runs, scale: Scale) -> list[Claim]:
               "half its w1 at the crossover to it", geometric_mean(ratio), 1, 0.1,
               "a training of d = 128 fluctuates by d^(-1/2) = 0.09 about it"),
         equal("1b", "B <= B*/8: |w_perp| at the same w1 does not depend on B",
-              exponent(small, ratio), 0, 0.05,
+              exponent(batch[small], ratio), 0, 0.05,
               "first steps have |w_perp| ~ B^(1/2); a tenth of that is left at most"),
         equal("2a", "the final |w| grows with B above B*: as eta = T B, from 4 B* on",
               exponent(batch[large], norm[large]), 1, TENTH, WIDTH_REASON),
@@ -173,32 +167,36 @@ def claims(runs: Runs, scale: Scale) -> list[Claim]:
     ]  # fmt: skip
 
 
-def _over_online(runs: Runs, batch: float) -> list[float]:
-    """`|w_perp|` over that of the online solution at the same `w1`, for each seed."""
-    expected, last = _online(runs, TEMPERATURE), _scales(runs).w1
+def _over_online(runs: Runs) -> FloatArray:
+    """`|w_perp|` over that of the online solution at the same `w1`, `[batch, seeds]`."""
+    expected, last = _online(runs, TEMPERATURE), scales(runs, TEMPERATURE).w1
     log_w1, log_w_perp = np.log(expected.w1), np.log(expected.w_perp)
-    ratios = []
-    for along in runs.trajectories(batch=batch):
-        inside = (along["w1"] >= last / 2) & (along["w1"] <= last)
-        there = np.interp(np.log(along["w1"][inside]), log_w1, log_w_perp)
-        ratios.append(float(np.exp(np.mean(np.log(along["w_perp"][inside]) - there))))
-    return ratios
+
+    def ratio(run: Run) -> float:
+        w1, w_perp = run.outcome.trajectory["w1"], run.outcome.trajectory["w_perp"]
+        inside = (w1 >= last / 2) & (w1 <= last)
+        if not inside.any():  # a first step beyond the crossover
+            return float("nan")
+        there = np.interp(np.log(w1[inside]), log_w1, log_w_perp)
+        return float(np.exp(np.mean(np.log(w_perp[inside]) - there)))
+
+    return runs.curve("batch", ratio)[1]
 
 
 def momentum_claims(runs: Runs, scale: Scale) -> list[Claim]:
-    star = _scales(runs).critical_batch
+    star = scales(runs).critical_batch
     with_m, without = runs.where(momentum=MOMENTUM), runs.where(momentum=0.0)
     batch, w_perp = with_m.curve("batch", "w_perp")
     _, w1 = with_m.curve("batch", "w1")
     small, large = batch <= SMALL * star, batch >= LARGE * star
     w1_plain, w_perp_plain = (without.curve("batch", name)[1] for name in ("w1", "w_perp"))
-    early = [_early(with_m, b) for b in batch[large]]
+    _, early = with_m.curve("batch", _early)
     return [
         equal("1", "B <= B*/8: the final |w_perp| is 1/(1-m) = 10 times that without momentum",
               geometric_mean(w_perp[small] / w_perp_plain[small]), SLOWER, 1,
               "a training of d = 128 fluctuates by d^(-1/2) = 0.09 about its mean"),
         above("2a", "B >= 4 B*: first steps dominate; w1 after 30 steps over its final value",
-              geometric_mean(early), 0.8, "all but a crossover's worth of it"),
+              geometric_mean(early[large]), 0.8, "all but a crossover's worth of it"),
         equal("2b", "B >= 4 B*: the final w1 is proportional to eta",
               exponent(batch[large], w1[large]), 1, TENTH, WIDTH_REASON),
         equal("2c", "B >= 4 B*: the final w1 is 1/(1-m) = 10 times that without momentum",
@@ -207,13 +205,10 @@ def momentum_claims(runs: Runs, scale: Scale) -> list[Claim]:
     ]  # fmt: skip
 
 
-def _early(runs: Runs, batch: float) -> list[float]:
-    """`w1` after the first steps over its final value, for each seed."""
-    return [
-        float(np.interp(FIRST_STEPS, along["time"] / along["time"][0], along["w1"]))
-        / float(along["w1"][-1])
-        for along in runs.trajectories(batch=batch)
-    ]
+def _early(run: Run) -> float:
+    """`w1` after the first steps over its final value."""
+    time, w1 = run.outcome.trajectory["time"], run.outcome.trajectory["w1"]
+    return float(np.interp(FIRST_STEPS, time / time[0], w1) / w1[-1])
 
 
 FIGURES = (

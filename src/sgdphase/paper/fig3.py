@@ -1,6 +1,12 @@
-"""Fig. 3: `w1` of the perceptron in time at a large learning rate, for small and large batches.
+"""Fig. 3, its inset, and Fig. S7A: what is learnt in time at a large learning rate, several `B`.
 
-Dashed: the online solution; dotted: the theory's first step. The inset of the paper is fig3-inset.
+Fig. 3 is `w1` of the perceptron. Dashed: the online solution; dotted: the theory's first step.
+
+The inset is the alignment of the fully connected net at small margin. The paper says that at large
+batches it reaches its final value "after some training steps". Here some steps are `FEW`, and what
+is measured is the part of the final alignment after them. At a large margin (S7A) the output has to
+grow to the order of the margin before points are fitted: it inflates, and the first steps decide
+little.
 """
 
 from __future__ import annotations
@@ -10,19 +16,19 @@ from typing import Any
 import numpy as np
 
 from sgdphase import theory
-from sgdphase.paper.claim import Claim, Scale, above, equal
+from sgdphase._sweep import Run
+from sgdphase._typing import FloatArray
+from sgdphase.paper.claim import Claim, Scale, above, below, equal
 from sgdphase.paper.draw import Trajectories, key
 from sgdphase.paper.figure import Figure, Grid
-from sgdphase.paper.measure import AWAY, furthest
+from sgdphase.paper.measure import AWAY, furthest, mean, scales
 from sgdphase.paper.runs import Runs
-from sgdphase.stats import whole_powers
+from sgdphase.paper.settings import cells, fc, fc_large_margin
+from sgdphase.stats import Estimate, whole_powers
 
-CHI, MARGIN, LR = 1.0, 2.0**-7, 512.0
-
-
-def _critical_batch(runs: Runs) -> float:
-    size, dim = runs.only("train_size"), runs.only("dim")
-    return theory.scales(train_size=size, dim=dim, chi=CHI, margin=MARGIN).critical_batch
+CHI, MARGIN, LR = 1.0, 2.0**-7, 512.0  # of the perceptron
+# A step at which all trainings of networks are looked at (1, 2, 4, ...).
+FEW = 8
 
 
 def _first_step(runs: Runs) -> float:
@@ -30,7 +36,7 @@ def _first_step(runs: Runs) -> float:
 
 
 def _theory(axes: Any, runs: Runs) -> None:
-    dim, star = runs.only("dim"), _critical_batch(runs)
+    dim, star = runs.only("dim"), scales(runs).critical_batch
     for batch in runs.values("batch"):
         if batch <= star / AWAY:
             end = runs.trajectories(batch=batch, seed=0)[0]["time"][-1]
@@ -46,8 +52,8 @@ def _theory(axes: Any, runs: Runs) -> None:
     )  # fmt: skip
 
 
-def claims(runs: Runs, scale: Scale) -> list[Claim]:
-    star = _critical_batch(runs)
+def perceptron_claims(runs: Runs, scale: Scale) -> list[Claim]:
+    star = scales(runs).critical_batch
     batch, final = runs.curve("batch", "w1")
     _, first = runs.curve("batch", "first_step_w1")
     small, large = batch <= star / AWAY, batch >= AWAY * star
@@ -62,17 +68,123 @@ def claims(runs: Runs, scale: Scale) -> list[Claim]:
     ]  # fmt: skip
 
 
-FIGURE = Figure(
-    "fig3",
-    "w1 in time at eta = 512, several B",
-    plan=Grid(
-        chi=CHI,
-        margin=MARGIN,
-        lr=LR,
-        quick=dict(train_size=4096, dim=32, batch=whole_powers(0, 12, 2), seeds=3),
-        paper=dict(train_size=8192, dim=128, batch=[*whole_powers(0, 12, 2), 8192], seeds=5),
+def part_after(runs: Runs, batch: int, steps: int) -> FloatArray:
+    """Alignment after so many steps over the final one, for each seed; NaN if it did not end.
+
+    The latest look up to this step counts, the last one if the training was shorter.
+    """
+
+    def part(run: Run) -> float:
+        along, final = run.outcome.trajectory, run.outcome["alignment"]
+        early = along["alignment"][along["step"] <= steps]
+        return float(early[-1]) / final if early.size and final > 0 else float("nan")
+
+    _, parts = runs.fitted().curve("batch", part, batch=batch)
+    return np.asarray(parts[0])
+
+
+def steps_to(runs: Runs, batch: int, part: float) -> float:
+    """Median over seeds of the steps after which the alignment first has this part of its end."""
+    first = []
+    for along in runs.trajectories(batch=batch):
+        there = along["step"][along["alignment"] >= part * along["alignment"][-1:]]
+        first += [float(there[0])] if there.size else []
+    return float(np.median(first)) if first else float("nan")
+
+
+def nine_tenths(runs: Runs, batch: int) -> str:
+    """The steps to nine tenths of the final alignment, of those to the end: medians over seeds."""
+    _, steps = runs.curve("batch", "steps", batch=batch)
+    return f"{steps_to(runs, batch, 0.9):g} steps of {np.median(steps):g}"
+
+
+def mark_few(axes: Any, runs: Runs) -> None:
+    """A vertical line at `FEW` steps."""
+    time = FEW * runs.only("lr")
+    axes.axvline(time, color="0.4", linestyle=":", linewidth=1, zorder=0)
+    foot = axes.get_xaxis_transform()
+    axes.text(time * 1.1, 0.02, f"{FEW} steps", color="0.4", fontsize="small", transform=foot)
+
+
+def small_margin_claims(runs: Runs, scale: Scale) -> list[Claim]:
+    smallest, *_, largest = runs.values("batch")
+    return [
+        below("1a", f"smallest B ({smallest}): the alignment grows through training; alignment "
+              f"after {FEW} steps over the final one", mean(part_after(runs, smallest, FEW)), 0.25,
+              "a factor of 4, as in fig3.1a"),
+        equal("1b", f"largest B ({largest}): the alignment reaches its final value in few steps; "
+              f"alignment after {FEW} steps over the final one (nine tenths take "
+              f"{nine_tenths(runs, largest)})", mean(part_after(runs, largest, FEW)), 1, 0.1,
+              f"few are {FEW}; a tenth as in fig3.1b"),
+    ]  # fmt: skip
+
+
+def large_margin_claims(runs: Runs, scale: Scale) -> list[Claim]:
+    largest = runs.values("batch")[-1]
+    return [
+        below("1a", "inflation: the alignment does not jump in the first step; alignment after it "
+              "over the final one, at the B where it is largest", _largest_part(runs), 0.1,
+              "a tenth: in the perceptron at large B it is within a tenth of 1"),
+        below("1b", f"nor in the first {FEW}: alignment after them over the final one, at the "
+              f"largest B ({largest}, where nine tenths take {nine_tenths(runs, largest)})",
+              mean(part_after(runs, largest, FEW)), 0.5,
+              "less than half is built up; at small margin (fig3-inset) within a tenth of all"),
+    ]  # fmt: skip
+
+
+def _largest_part(runs: Runs) -> Estimate:
+    """The part of the final alignment after one step, at the batch where it is largest."""
+    each = [mean(part_after(runs, batch, 1)) for batch in runs.values("batch")]
+    return max(each, key=lambda part: -np.inf if np.isnan(part.value) else part.value)
+
+
+def _draw(title: str) -> Trajectories:
+    return Trajectories("alignment", r"alignment $\langle yf\rangle$", title, mark_few)
+
+
+SHOWS = "alignment of the fully connected net on parity MNIST in time, several B"
+BATCHES = whole_powers(0, 10, 2)
+FIGURES = (
+    Figure(
+        "fig3",
+        "w1 in time at eta = 512, several B",
+        plan=Grid(
+            chi=CHI,
+            margin=MARGIN,
+            lr=LR,
+            quick=dict(train_size=4096, dim=32, batch=whole_powers(0, 12, 2), seeds=3),
+            paper=dict(train_size=8192, dim=128, batch=[*whole_powers(0, 12, 2), 8192], seeds=5),
+        ),
+        draw=Trajectories("w1", "$w_1$", title="perceptron", extra=_theory),
+        claims=perceptron_claims,
+        trajectories=True,
     ),
-    draw=Trajectories("w1", "$w_1$", title=rf"perceptron, $\eta={LR:g}$", extra=_theory),
-    claims=claims,
-    trajectories=True,
+    Figure(
+        "fig3-inset",
+        f"{SHOWS}: small margin",
+        plan=cells(
+            fc,
+            quick=dict(lr=16.0, train_size=256, batch=whole_powers(2, 8, 2)),
+            laptop=dict(lr=16.0, train_size=4096, batch=BATCHES),
+            paper=dict(lr=16.0, train_size=32768, batch=BATCHES),
+        ),
+        draw=_draw(r"fully connected, parity MNIST, $\kappa=2^{-15}$"),
+        claims=small_margin_claims,
+        trajectories=True,
+        reduced=True,
+    ),
+    Figure(
+        "figS7a",
+        f"{SHOWS}: large margin",
+        plan=cells(
+            fc_large_margin,
+            quick=dict(lr=8.0, batch=whole_powers(3, 7, 2)),
+            laptop=dict(lr=32.0, batch=whole_powers(4, 10, 2)),
+            paper=dict(lr=64.0, batch=whole_powers(4, 12, 2)),
+        ),
+        draw=_draw(r"fully connected, parity MNIST, $\kappa=1$"),
+        claims=large_margin_claims,
+        trajectories=True,
+        reduced=True,
+    ),
 )

@@ -19,45 +19,38 @@ import numpy as np
 from sgdphase._typing import FloatArray
 from sgdphase.paper.claim import PART, PART_REASON, Collapses, Decide, Each, Exponent
 from sgdphase.paper.draw import DASHED, Curves
-from sgdphase.paper.figure import Figure, Grid, together
+from sgdphase.paper.figure import Figure, Grid, grid_values, together
 from sgdphase.paper.measure import AWAY, curves_by_size, exponents, size_range
 from sgdphase.paper.runs import Runs
-from sgdphase.stats import powers, whole_powers
 from sgdphase.theory import constants, mean_abs_x1, scales
 
 AMONG = ("lr", "batch", "train_size")
 
-# chi: exponents of two of the sizes, of the learning rates (first, last, step) and of the smallest
-# batch, at quick and at paper scale.
-RANGES = {
-    0.0: (((8, 10), (12, 14, 2), 2), ((9, 13), (14, 18, 4), 2)),
-    1.0: (((9, 11), (8, 10, 2), 0), ((10, 15), (8, 12, 2), 1)),
-    3.0: (((9, 11), (4, 6, 2), 0), ((10, 15), (4, 8, 2), 0)),
+# chi: exponents of two of the sizes, learning rates and batches, at quick and at paper scale.
+RANGES: dict[float, Any] = {
+    0.0: (((8, 10), (12, 14, 2), (2, 10, 2)), ((9, 13), (14, 18, 4), (2, 13))),
+    1.0: (((9, 11), (8, 10, 2), (0, 11, 2)), ((10, 15), (8, 12, 2), (1, 15))),
+    3.0: (((9, 11), (4, 6, 2), (0, 11, 2)), ((10, 15), (4, 8, 2), (0, 15))),
 }
 
 
 def _grid(chi: float) -> Grid:
-    def values(part: Any, step: int) -> dict[str, Any]:
-        sizes, rates, smallest = part
-        batches = whole_powers(smallest, sizes[1], step)
-        return {"train_size": whole_powers(*sizes), "lr": powers(*rates), "batch": batches}
-
     quick, paper = RANGES[chi]
     return Grid(
         chi=chi,
-        quick=dict(dim=32, seeds=3, test_size=1024, **values(quick, 2)),
-        paper=dict(dim=128, seeds=5, **values(paper, 1)),
+        quick=dict(dim=32, seeds=3, test_size=1024, **grid_values(*quick)),
+        paper=dict(dim=128, seeds=5, **grid_values(*paper)),
     )
 
 
-def _theory(axes: Any, runs: Runs) -> None:
+def _theory(panel: Any, runs: Runs) -> None:
     chi, dim = runs.only("chi"), runs.only("dim")
     c, floor = constants(chi), mean_abs_x1(chi) / math.sqrt(dim)
     rise = c.k_perp * math.sqrt(dim) * (2 * math.pi * c.c_n * dim) ** -c.gamma
     largest = runs.values("train_size")[-1]
     left = np.array([runs.values("batch")[0] / largest**c.gamma, rise / floor])
-    axes.plot(left, rise / left, zorder=5, label=r"theory at $\hat t$", **DASHED)
-    axes.plot([left[1], largest ** (1 - c.gamma)], [floor, floor], zorder=5, **DASHED)
+    panel.plot(left, rise / left, zorder=5, label=r"theory at $\hat t$", **DASHED)
+    panel.plot([left[1], largest ** (1 - c.gamma)], [floor, floor], zorder=5, **DASHED)
 
 
 def _over_critical(runs: Runs) -> FloatArray:

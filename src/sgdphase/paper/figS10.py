@@ -16,27 +16,19 @@ from sgdphase import theory
 from sgdphase._sweep import Run
 from sgdphase._typing import FloatArray
 from sgdphase.paper.claim import PRECISION_REASON, TENTH, Claim, Collapses, Scale, equal
-from sgdphase.paper.draw import (
-    DASHED,
-    MARKERS,
-    inset,
-    key,
-    legend,
-    panels,
-    power_label,
-    shades,
-)
+from sgdphase.paper.draw import DASHED, MARKERS, colored, inset, key, legend, panel, power_label
 from sgdphase.paper.figure import Figure, Grid
 from sgdphase.paper.measure import (
     at,
     expected_unfitted,
     exponent,
     mean_at,
+    scales,
     time_grid,
     unfitted_at_crossover,
 )
 from sgdphase.paper.runs import Runs, Trajectory
-from sgdphase.stats import Curve, Estimate, effective_power_laws, powers, seed_means, whole_powers
+from sgdphase.stats import Curve, Estimate, powers, seed_means, whole_powers
 
 CHI, MARGIN, TEMPERATURE = 1.0, 2.0**-7, 0.125
 B = theory.constants(CHI).b
@@ -59,10 +51,11 @@ def _unfitted(along: Trajectory, kind: str) -> FloatArray:
 
 
 def draw_unfitted(runs: Runs, scale: Scale) -> Any:
-    figure, axes = panels()
+    dim, largest = runs.only("dim"), runs.values("train_size")[-1]
+    title = rf"$\chi={CHI:g}$, $d={dim}$, $T={TEMPERATURE:g}$"
+    figure, axes = panel(r"$t\,P^{-b}$", r"$n(\mathbf{w}^t)\,P$", title)
     small = inset(axes, (0.12, 0.12, 0.35, 0.38), "$t$", r"$n(\mathbf{w}^t)$")
-    dim, sizes = runs.only("dim"), runs.values("train_size")
-    for size, color in zip(sizes, shades(len(sizes)), strict=True):
+    for size, color in colored(runs.values("train_size")):
         by_seed = runs.by_seed(train_size=size)
         time = time_grid(by_seed)
         train, test = (
@@ -76,15 +69,12 @@ def draw_unfitted(runs: Runs, scale: Scale) -> Any:
         small.plot(time, test, ":", color=color, lw=1.2)
     t = np.geomspace(dim * TEMPERATURE, 10 * max(run.outcome.time for run in runs.runs), 50)
     n = theory.asymptotic(t, chi=CHI, dim=dim, temperature=TEMPERATURE).unfitted
-    largest = sizes[-1]
     axes.plot(t / largest**B, n * largest, label=r"theory $\sim t^{-1/b}$", **DASHED)
     small.plot(t, n, "k--", lw=0.8)
     key(axes, "-", "train")
     key(axes, ":", "test", lw=1.8)
-    axes.set(xscale="log", yscale="log", xlabel=r"$t\,P^{-b}$", ylabel=r"$n(\mathbf{w}^t)\,P$")
     axes.set_ylim(0.4, 2.5 * largest)
     legend(axes, "upper right")
-    axes.set_title(rf"$\chi={CHI:g}$, $d={dim}$, $T={TEMPERATURE:g}$", fontsize="medium")
     return figure
 
 
@@ -115,23 +105,19 @@ def _collapses(id: str, kind: str) -> Collapses:
 
 
 def _at_crossover(runs: Runs, scale: Scale) -> list[Claim]:
-    sizes = runs.values("train_size")
-    n = [[unfitted_at_crossover(run) for run in runs.by_seed(train_size=P)] for P in sizes]
+    measured = exponent(*runs.curve("train_size", unfitted_at_crossover))
     claim = "n(t_hat) ~ 1/P (effective exponent)"
-    return [equal("1c", claim, exponent(sizes, n), -1, TENTH, PRECISION_REASON)]
-
-
-def _scales(runs: Runs) -> theory.Scales:
-    """Of the largest size, per unit temperature."""
-    size, dim = runs.values("train_size")[-1], runs.only("dim")
-    return theory.scales(train_size=size, dim=dim, chi=CHI, margin=MARGIN)
+    return [equal("1c", claim, measured, -1, TENTH, PRECISION_REASON)]
 
 
 def draw_times(runs: Runs, scale: Scale) -> Any:
-    figure, axes = panels()
+    title = rf"$\chi={CHI:g}$, $d={runs.only('dim')}$"
+    ylabel = r"$\hat t\,P^{-b},\;t^*P^{-b}$"
+    figure, axes = panel("SGD temperature $T$", ylabel, title)
     small = inset(axes, (0.62, 0.115, 0.36, 0.34), "$T$", r"$\hat t,\;t^*$")
-    sizes, unit = runs.values("train_size"), _scales(runs)
-    for size, color, marker in zip(sizes, shades(len(sizes)), MARKERS, strict=False):
+    sizes = runs.values("train_size")
+    unit = scales(runs.where(train_size=sizes[-1]))
+    for (size, color), marker in zip(colored(sizes), MARKERS, strict=False):
         for name, face in (("crossover_time", color), ("time", "none")):
             x, y = runs.curve("temperature", name, train_size=size)
             mean, look = np.exp(seed_means(np.log(y))), {"color": color, "mfc": face}
@@ -146,11 +132,8 @@ def draw_times(runs: Runs, scale: Scale) -> Any:
     axes.axvline(unit.critical_temperature, ymax=0.7, color="0.6", ls=":", lw=1)
     foot = axes.get_xaxis_transform()
     axes.text(1.05 * unit.critical_temperature, 0.03, "$T_c$", color="0.4", transform=foot)
-    axes.set(xscale="log", yscale="log", xlabel="SGD temperature $T$")
-    axes.set(ylabel=r"$\hat t\,P^{-b},\;t^*P^{-b}$")
     axes.set_ylim(bottom=expected.min() / 12)
     legend(axes, "upper left")
-    axes.set_title(rf"$\chi={CHI:g}$, $d={runs.only('dim')}$", fontsize="medium")
     return figure
 
 
@@ -160,7 +143,7 @@ ABOVE = 8.0
 
 def time_claims(runs: Runs, scale: Scale) -> list[Claim]:
     sizes, temperatures = runs.values("train_size"), np.array(runs.values("temperature"))
-    hot = temperatures >= ABOVE * _scales(runs).critical_temperature
+    hot = temperatures >= ABOVE * scales(runs.where(train_size=sizes[-1])).critical_temperature
     t_hat, t_star = (  # [size, temperature, seed]
         np.array([runs.curve("temperature", name, train_size=P)[1][hot] for P in sizes])
         for name in ("crossover_time", "time")
@@ -169,25 +152,19 @@ def time_claims(runs: Runs, scale: Scale) -> list[Claim]:
     def over_t(values: FloatArray) -> Estimate:
         return exponent(temperatures[hot], values[-1])
 
-    def by_size(values: FloatArray) -> FloatArray:
-        """Geometric mean over temperatures: they differ by a factor common to all."""
-        return np.asarray(np.exp(np.log(values).mean(axis=1)))
-
     def over_p(values: FloatArray) -> Estimate:
-        return exponent(sizes, by_size(values))
-
-    def last_pair(values: FloatArray) -> Estimate:
-        return effective_power_laws(sizes, by_size(values))[-1].exponent
+        """Of the geometric mean over temperatures: they differ by a factor common to all."""
+        return exponent(sizes[-len(values) :], np.exp(np.log(values).mean(axis=1)))
 
     largest, pair = f"at P={sizes[-1]}", f"from P={sizes[-2]} to {sizes[-1]}"
     ratio = t_star / t_hat
     rows = [
         ("2a", f"t_hat ~ T {largest}", over_t(t_hat), 1.0),
         ("2b", "t_hat ~ P^b (effective exponent over all P)", over_p(t_hat), B),
-        ("2c", f"t_hat ~ P^b (effective exponent {pair})", last_pair(t_hat), B),
+        ("2c", f"t_hat ~ P^b (effective exponent {pair})", over_p(t_hat[-2:]), B),
         ("3a", f"t* ~ T {largest}", over_t(t_star), 1.0),
         ("3b", "t* ~ P^b (effective exponent over all P)", over_p(t_star), B),
-        ("3c", f"t* ~ P^b (effective exponent {pair})", last_pair(t_star), B),
+        ("3c", f"t* ~ P^b (effective exponent {pair})", over_p(t_star[-2:]), B),
         ("3d", "t* scales as t_hat: exponent of t*/t_hat in P", over_p(ratio), 0.0),
         ("3e", "t* scales as t_hat: exponent of t*/t_hat in T", over_t(ratio), 0.0),
     ]

@@ -8,17 +8,19 @@ stationary values, until points fall below the margin again.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from sgdphase import theory
+from sgdphase._sweep import Run
 from sgdphase._typing import FloatArray
-from sgdphase.diagram._style import GREEN
+from sgdphase.diagram._style import GREEN, new_figure
 from sgdphase.paper.claim import Claim, Scale, below, equal
-from sgdphase.paper.draw import legend_outside, panels, shades
+from sgdphase.paper.draw import colored, legend_outside
 from sgdphase.paper.figure import Figure, Grid
-from sgdphase.paper.measure import exponent, furthest, geometric_mean
+from sgdphase.paper.measure import exponent, furthest, geometric_mean, scales
 from sgdphase.paper.runs import Runs, Trajectory
 from sgdphase.stats import power_of_two_tex, powers
 
@@ -41,15 +43,14 @@ def _grid(quick: dict[str, Any], paper: dict[str, Any]) -> Grid:
     )
 
 
-def _decays(runs: Runs) -> list[float]:
-    """Those above 0."""
-    return [decay for decay in runs.values("weight_decay") if decay > 0]
+def with_decay(runs: Runs) -> Runs:
+    return Runs(tuple(run for run in runs.runs if run.training.weight_decay > 0))
 
 
-def settled(runs: Runs, decay: float, name: str) -> FloatArray:
-    """The geometric mean of a weight from `4 / Lambda` on, for each seed."""
-    paths = runs.trajectories(weight_decay=decay)
-    return np.array([_mean(path, name, path["time"] >= SETTLED / decay) for path in paths])
+def settled(run: Run, name: str = "w1") -> float:
+    """The geometric mean of a weight from `4 / Lambda` on."""
+    path = run.outcome.trajectory
+    return _mean(path, name, path["time"] >= SETTLED / run.training.weight_decay)
 
 
 def _mean(path: Trajectory, name: str, inside: Any) -> float:
@@ -63,7 +64,7 @@ def first_time(path: Trajectory, reached: Any) -> float:
 
 
 def draw_small(runs: Runs, scale: Scale) -> Any:
-    figure, axes = panels(2, size=(4.2, 3.6))
+    figure, axes = new_figure(2, size=(4.2, 3.6))
     for decay, path, color in _paths(runs):
         _plot(axes, path["time"], path, color=color, label=_label(decay))
         end = path["time"][-1] if decay == 0 else runs.only("max_time")
@@ -72,29 +73,28 @@ def draw_small(runs: Runs, scale: Scale) -> Any:
             times, chi=CHI, dim=runs.only("dim"), margin=MARGIN, temperature=TEMPERATURE,
             weight_decay=decay,
         )  # fmt: skip
-        label = "online SDE" if decay == max(_decays(runs)) else None
+        label = "online SDE" if decay == runs.values("weight_decay")[-1] else None
         _plot(axes, times, vars(expected), color="k", ls="--", lw=0.8, zorder=3, label=label)
     return _finished(figure, axes, rf"$B={SMALL}$, $\eta={SMALL * TEMPERATURE:g}$")
 
 
 def draw_large(runs: Runs, scale: Scale) -> Any:
-    figure, axes = panels(2, size=(4.2, 3.6))
+    figure, axes = new_figure(2, size=(4.2, 3.6))
     large = runs.values("batch")[-1]
     for decay, path, color in _paths(runs.where(batch=large)):
         _plot(axes, path["time"], path, color=color, label=f"{_label(decay)}, $B={large}$")
-    for decay, path, _ in _paths(runs.where(batch=SMALL))[1:]:
-        label = rf"$B={SMALL}$, each $\Lambda$" if decay == min(_decays(runs)) else None
+    label: str | None = rf"$B={SMALL}$, each $\Lambda$"
+    for _, path, _ in _paths(with_decay(runs).where(batch=SMALL)):
         _plot(axes, path["time"], path, color=GREEN, ls="--", lw=1.0, label=label)
+        label = None  # one entry for all
     return _finished(figure, axes, rf"$\eta/B={TEMPERATURE:g}$")
 
 
 def _paths(runs: Runs) -> list[tuple[float, Trajectory, Any]]:
     """A training for each decay, and its colour: black without, then from dark to bright."""
-    decays = runs.values("weight_decay")
-    colors = ["k", *shades(len(decays), "plasma")[1:]]
     return [
-        (decay, runs.trajectories(weight_decay=decay, seed=0)[0], color)
-        for decay, color in zip(decays, colors, strict=True)
+        (decay, runs.trajectories(weight_decay=decay, seed=0)[0], color if decay else "k")
+        for decay, color in colored(runs.values("weight_decay"), "plasma")
     ]
 
 
@@ -120,14 +120,10 @@ def _finished(figure: Any, axes: Sequence[Any], title: str) -> Any:
 
 
 def small_claims(runs: Runs, scale: Scale) -> list[Claim]:
-    decays = np.array(_decays(runs))
-    w_perp = np.array([settled(runs, decay, "w_perp") for decay in decays])
+    decays, stops = with_decay(runs).curve("weight_decay", _stop)
+    _, w_perp = with_decay(runs).curve("weight_decay", partial(settled, name="w_perp"))
     plain = np.array([path["w_perp"][-1] for path in runs.trajectories(weight_decay=0.0)])
-    stops = np.array([_stops(runs, decay) for decay in decays])
-    strong = decays >= theory.scales(
-        train_size=runs.only("train_size"), dim=runs.only("dim"), chi=CHI, margin=MARGIN,
-        lr=TEMPERATURE, batch=1,
-    ).critical_decay  # fmt: skip
+    strong = decays >= scales(runs, TEMPERATURE).critical_decay
     return [
         equal("1a", "the stationary |w_perp| does not depend on Lambda",
               exponent(decays, w_perp), 0, 0.05,
@@ -142,10 +138,10 @@ def small_claims(runs: Runs, scale: Scale) -> list[Claim]:
     ]  # fmt: skip
 
 
-def _stops(runs: Runs, decay: float) -> list[float]:
-    """When `w1` first reaches 9/10 of its stationary value, for each seed."""
-    ends, paths = settled(runs, decay, "w1"), runs.trajectories(weight_decay=decay)
-    return [first_time(p, p["w1"] >= 0.9 * end) for p, end in zip(paths, ends, strict=True)]
+def _stop(run: Run) -> float:
+    """When `w1` first reaches 9/10 of its stationary value."""
+    path = run.outcome.trajectory
+    return first_time(path, path["w1"] >= 0.9 * settled(run))
 
 
 # The first steps are those of the trajectory that are stored one by one.
@@ -153,43 +149,41 @@ FIRST_STEPS = 8
 
 
 def large_claims(runs: Runs, scale: Scale) -> list[Claim]:
-    few, many = runs.split("batch")
-    decays = _decays(runs)
-    ratios = {
-        name: np.array([settled(many, x, name) / settled(few, x, name) for x in decays])
-        for name in WEIGHTS
-    }
+    few, many = with_decay(runs).split("batch")
+
+    def ratio(name: str) -> FloatArray:
+        of = partial(settled, name=name)
+        return many.curve("weight_decay", of)[1] / few.curve("weight_decay", of)[1]
+
     return [
         *(equal(f"1{letter}", f"large batch, smallest Lambda: {name} over the first {FIRST_STEPS} "
-                "steps is that without decay", geometric_mean(_first_steps(many, name)), 1, 0.1,
+                "steps is that without decay", geometric_mean(_first_steps(runs, name)), 1, 0.1,
                 "the steps draw different batches")
           for letter, name in zip("ab", WEIGHTS, strict=True)),
         *(equal(f"2{letter}", f"the stationary {name} is that of the small batch, at the "
-                "Lambda where they differ most", furthest(ratios[name]), 1, 0.1, FLUCTUATES)
+                "Lambda where they differ most", furthest(ratio(name)), 1, 0.1, FLUCTUATES)
           for letter, name in zip("ab", WEIGHTS, strict=True)),
         equal("2c", "w1 first comes down to 1.1 times that at a time proportional to 1 / Lambda",
-              exponent(decays, [_arrivals(many, decay) for decay in decays]), -1, 0.25,
+              exponent(*many.curve("weight_decay", _arrival)), -1, 0.25,
               "the way down is w1 ~ Lambda^(-1/4) longer, whose logarithm enters the time"),
     ]  # fmt: skip
 
 
 def _first_steps(runs: Runs, name: str) -> FloatArray:
-    """A weight over the first steps with little decay, over that without, for each seed."""
-    until = FIRST_STEPS * float(runs.trajectories(weight_decay=0.0)[0]["time"][0])
-    little, none = (
-        np.array([_mean(p, name, p["time"] <= until) for p in runs.trajectories(weight_decay=x)])
-        for x in (min(_decays(runs)), 0.0)
-    )
-    return np.asarray(little / none)
+    """A weight over the first steps with the least decay, over that without, for each seed."""
+
+    def early(run: Run) -> float:
+        path = run.outcome.trajectory
+        return _mean(path, name, path["time"] <= FIRST_STEPS * path["time"][0])
+
+    _, means = runs.split("batch")[-1].curve("weight_decay", early)
+    return np.asarray(means[1] / means[0])
 
 
-def _arrivals(runs: Runs, decay: float) -> list[float]:
-    """When `w1` first comes down to 1.1 times its stationary value, for each seed."""
-    ends, paths = settled(runs, decay, "w1"), runs.trajectories(weight_decay=decay)
-    return [
-        first_time(p, (p["w1"] <= 1.1 * end) & (p["w1"] > 0))
-        for p, end in zip(paths, ends, strict=True)
-    ]
+def _arrival(run: Run) -> float:
+    """When `w1` first comes down to 1.1 times its stationary value."""
+    path = run.outcome.trajectory
+    return first_time(path, (path["w1"] <= 1.1 * settled(run)) & (path["w1"] > 0))
 
 
 # S1b: decays around Lambda* and above it. S2b: within a factor of 16 of the inverse training time

@@ -23,19 +23,11 @@ from sgdphase._records import Training
 from sgdphase._sweep import grid
 from sgdphase._typing import FloatArray, Mask
 from sgdphase.paper.claim import PART, PART_REASON, Claim, Collapses, Exponent, Scale, above, equal
-from sgdphase.paper.draw import DASHED, draw_curve, inset, key, legend, panels, power_label, shades
+from sgdphase.paper.draw import DASHED, colored, draw_curve, inset, key, legend, panel, power_label
 from sgdphase.paper.figure import Figure
-from sgdphase.paper.measure import drift, exponent, size_range
+from sgdphase.paper.measure import drift, estimate, exponent, size_range
 from sgdphase.paper.runs import Runs
-from sgdphase.stats import (
-    LEVEL,
-    REPLICATES,
-    Curve,
-    interval,
-    powers,
-    seed_replicates,
-    whole_powers,
-)
+from sgdphase.stats import Curve, powers, whole_powers
 from sgdphase.theory import constants, scales
 
 CHI, MARGIN, BATCH = 1.0, 2.0**-7, 8
@@ -82,19 +74,18 @@ def _stationary_lam(decay: ArrayLike, temperature: float, dim: int) -> FloatArra
 
 def draw(runs: Runs, scale: Scale) -> Any:
     dim, main = runs.only("dim"), runs.where(temperature=T)
-    figure, axes = panels(size=(5.6, 4.6))
+    figure, axes = panel(r"weight decay $\Lambda$", "test error", size=(5.6, 4.6))
     small = inset(axes, (0.12, 0.6, 0.42, 0.36), r"$\Lambda$", "$w_1$")
-    sizes = main.values("train_size")
-    for size, color in zip(sizes, shades(len(sizes)), strict=True):
+    for size, color in colored(main.values("train_size")):
         star = _critical_decay(size, T, dim)
-        for panel, name, dots in ((axes, "test_error", 4.5), (small, "w1", 3)):
+        for part, name, dots in ((axes, "test_error", 4.5), (small, "w1", 3)):
             decay, y = main.curve("weight_decay", name, train_size=size)
             look: Any = {"color": color, "marker": "o", "markersize": dots, "linewidth": 0.7}
-            draw_curve(panel, decay[1:], y[1:], **look)
+            draw_curve(part, decay[1:], y[1:], **look)
             without = np.exp(np.log(y[0]).mean())
-            panel.plot([decay[1] / 2, star], [without] * 2, ":", color=color, linewidth=1.2)
-            foot = panel.get_xaxis_transform()
-            panel.plot([star, star], [0, 0.05], color=color, transform=foot, linewidth=1.6)
+            part.plot([decay[1] / 2, star], [without] * 2, ":", color=color, linewidth=1.2)
+            foot = part.get_xaxis_transform()
+            part.plot([star, star], [0, 0.05], color=color, transform=foot, linewidth=1.6)
         key(axes, "o", power_label("P", size), color)
     c, decay = constants(CHI), np.geomspace(star, main.values("weight_decay")[-1], 50)
     lam = _stationary_lam(decay, T, dim)
@@ -103,7 +94,6 @@ def draw(runs: Runs, scale: Scale) -> Any:
     small.plot(decay, lam * c.k_perp * T * math.sqrt(dim), "k--", linewidth=1.0, zorder=5)
     key(axes, ":", r"$\Lambda=0$")
     key(axes, "-", r"$\Lambda^*$ (ticks)", linewidth=1.6)
-    axes.set(xscale="log", yscale="log", xlabel=r"weight decay $\Lambda$", ylabel="test error")
     low, high = axes.get_ylim()
     axes.set_ylim(low / 1.3, high * (high / low) ** 0.45)  # room for the inset
     legend(axes, "lower right", bbox_to_anchor=(1.0, 0.06))  # above the ticks
@@ -172,8 +162,7 @@ def _never_helps(runs: Runs, scale: Scale) -> list[Claim]:
     count = min(len(row) for row in rows)
     log_ratio = np.mean([row[:count] for row in rows], axis=0)  # [Lambda/Lambda*, seed]
     worst = int(log_ratio.mean(axis=1).argmin())
-    copies = seed_replicates(log_ratio[worst], np.random.default_rng(0), REPLICATES)
-    lowest = interval(float(np.exp(log_ratio[worst].mean())), np.exp(copies), LEVEL)
+    lowest = estimate(log_ratio[worst], np.exp)
     claim = (
         "decay never helps: test error over that at Lambda = 0, mean over P, lowest at "
         f"Lambda/Lambda* ~ 2^{LOWEST + worst}"

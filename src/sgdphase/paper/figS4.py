@@ -18,8 +18,9 @@ from typing import Any
 import numpy as np
 
 from sgdphase._typing import FloatArray
+from sgdphase.diagram._style import BLUE, ORANGE, new_figure
 from sgdphase.paper.claim import Claim, Scale, above, below, equal
-from sgdphase.paper.draw import draw_curve, inset, panels
+from sgdphase.paper.draw import draw_curve, inset, panel
 from sgdphase.paper.figure import Figure, Grid
 from sgdphase.paper.measure import mean
 from sgdphase.paper.runs import Runs
@@ -53,19 +54,15 @@ def by_temperature(runs: Runs) -> tuple[FloatArray, FloatArray, FloatArray]:
 
 
 def draw_temperature(runs: Runs, scale: Scale) -> Any:
-    from sgdphase.diagram._style import BLUE, ORANGE
-
-    figure, axes = panels(size=(5.4, 4.2))
+    figure, axes = panel(r"$T=\eta/B$", "test error", TITLE, size=(5.4, 4.2))
     small = inset(axes, (0.13, 0.13, 0.42, 0.42), "$T$", r"$\Lambda$")
     temperature, factor, error = by_temperature(runs)
     start = float(np.mean(crossings(runs)[0]))
-    for panel, y, color in ((axes, error, BLUE), (small, factor, ORANGE)):
-        draw_curve(panel, temperature, y, color=color, marker="o", markersize=4)
-        panel.axvline(start, color="0.6", linestyle=":", linewidth=1, zorder=0)
+    for part, y, color in ((axes, error, BLUE), (small, factor, ORANGE)):
+        draw_curve(part, temperature, y, color=color, marker="o", markersize=4)
+        part.axvline(start, color="0.6", linestyle=":", linewidth=1, zorder=0)
     small.axhline(ADAPTED, color="0.6", linestyle=":", linewidth=1)
     small.set_yscale("log", base=2)
-    axes.set(xscale="log", yscale="log", xlabel=r"$T=\eta/B$", ylabel="test error")
-    axes.set_title(TITLE, fontsize="medium")
     return figure
 
 
@@ -129,7 +126,7 @@ def first_crossing(x: FloatArray, y: FloatArray, level: float) -> float:
 def draw_amplification(runs: Runs, scale: Scale) -> Any:
     from matplotlib.colors import LogNorm
 
-    figure, axes = panels(size=(5.4, 4.2))
+    figure, axes = new_figure(size=(5.4, 4.2))
     temperature, factor, error = by_temperature(runs)
     colors = np.broadcast_to(temperature[:, None], factor.shape)
     dots = axes.scatter(factor, error, c=colors, cmap="viridis", norm=LogNorm(), s=22, zorder=3)

@@ -1,9 +1,10 @@
-"""Fig. S5: the fully connected net on parity MNIST at margin 1: one plane, four observables (A-D).
+"""Figs. S5 and S6: networks at margin 1, each one plane and four observables (A-D).
 
+S5 is the fully connected net on parity MNIST, S6 the CNN on CIFAR10, animals against the rest.
 The weight change is no power of `T` or `lr` at this margin, so the lines are drawn as the paper
 does: `lr_c(batch)` is where it is some factor above its value at `lr -> 0`, and `B*` is where the
 diagonal and the horizontal part of that line meet. All panels draw these lines, and test errors of
-one regime are compared with those of another within seeds. Fig. S6 is the same for the CNN.
+one regime are compared with those of another within seeds.
 """
 
 from __future__ import annotations
@@ -16,16 +17,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sgdphase._typing import FloatArray, Mask
-from sgdphase.diagram import LinePoint, PhaseDiagram, Plane, phase_diagram, plane_from_table
+from sgdphase.diagram import LinePoint, PhaseDiagram, Plane, phase_diagram
 from sgdphase.diagram._boundaries import Line, gd_line, line_branch
-from sgdphase.paper.captions import omissions, title
-from sgdphase.paper.claim import Claim, Scale, above, below, equal, untested
-from sgdphase.paper.draw import panels
+from sgdphase.diagram._style import new_figure
+from sgdphase.paper.claim import Claim, above, below, equal, untested
 from sgdphase.paper.figure import Figure
-from sgdphase.paper.planes import growth_claim, line_claim, regions
+from sgdphase.paper.measure import estimate
+from sgdphase.paper.planes import GD, NOISE, growth_claim, line_claim, plane_figure, regions
 from sgdphase.paper.runs import Runs
-from sgdphase.paper.settings import At, fc_large_margin
-from sgdphase.stats import LEVEL, REPLICATES, Estimate, interval, seed_means, seed_replicates
+from sgdphase.paper.settings import SettingAt, cnn_large_margin, fc_large_margin
+from sgdphase.stats import LEVEL, REPLICATES, Estimate, interval
 
 # Letter of the panel: the observable, and its name.
 PANELS = {
@@ -40,7 +41,7 @@ Claims = Callable[[Plane, PhaseDiagram], list[Claim]]
 
 def by_weight_change(runs: Runs, factor: float) -> PhaseDiagram:
     """The diagram with these lines, and each cell in the regime that they put it in."""
-    plane = plane_from_table(runs.table(), observable="weight_change")
+    plane = runs.plane("weight_change")
     rng = np.random.default_rng(0)
     line = gd_line(plane, lowest_rates(plane), factor, rng, REPLICATES)
     star = None if line is None else meeting(line)
@@ -88,10 +89,9 @@ def meeting(line: Line) -> Estimate | None:
 
 
 def _named_cells(diagram: PhaseDiagram) -> tuple[Any, ...]:
-    regimes = {"noise": "noise-dominated", "first step": "first-step-dominated", "GD": "GD"}
     names = np.full((diagram.lr.size, diagram.batch.size), "unclear", dtype="U24")
     for name, region in regions(diagram, away=1.0).items():
-        names[region] = regimes[name]
+        names[region] = name
     return tuple(
         cell if cell.regime in ("diverged", "missing") else replace(cell, regime=name)
         for cell, name in zip(diagram.cells, names.ravel().tolist(), strict=True)
@@ -122,17 +122,14 @@ def _inside(id: str, says: str, lines: PhaseDiagram) -> Claim:
 def alignment_claims(plane: Plane, lines: PhaseDiagram) -> list[Claim]:
     """Panel B; in the main text: the output has to grow further to overcome the noise of SGD."""
     says = "the alignment grows with T in the noise-dominated regime"
-    return [growth_claim("1", says, plane, regions(lines)["noise"])]
+    return [growth_claim("1", says, plane, regions(lines)[NOISE])]
 
 
-BEST = "the lowest test error is in the noise-dominated regime"
-
-
-def best_claim(id: str, errors: Plane, lines: PhaseDiagram, says: str = BEST) -> Claim:
+def best_claim(id: str, says: str, errors: Plane, lines: PhaseDiagram) -> Claim:
     """The lowest error is in the noise regime."""
-    noise = regions(lines, away=1.0)["noise"]
+    noise = regions(lines, away=1.0)[NOISE]
     inside, outside = noise & complete(errors), ~noise & complete(errors)
-    if not inside.any() or not outside.any():
+    if not (inside.any() and outside.any()):
         return untested(id, says, None, "no cells, or no others, in the noise regime")
     ratio = error_ratio(errors, lowest(errors, inside), lowest(errors, outside))
     reason = (
@@ -146,9 +143,9 @@ def gd_claim(id: str, says: str, errors: Plane, lines: PhaseDiagram, *, worse: b
     """The error of GD is above that of the noise regime, or the same."""
     fitted = np.isfinite(errors.log_value).any(axis=-1)
     inside = {name: region & fitted for name, region in regions(lines).items()}
-    if not inside["GD"].any() or not inside["noise"].any():
+    if not inside[GD].any() or not inside[NOISE].any():
         return untested(id, says, None if worse else 1.0, "no cells well inside both regimes")
-    ratio = error_ratio(errors, inside["GD"], inside["noise"])
+    ratio = error_ratio(errors, inside[GD], inside[NOISE])
     reason = (
         "error of GD over that of the noise regime, geometric means over the cells at least a "
         "factor 4 inside; less than a twentieth is no difference"
@@ -175,20 +172,24 @@ def error_ratio(errors: Plane, one: Mask, other: Mask) -> Estimate:
     """The geometric mean of the error over some cells, over that of others."""
     cells = one | other
     weights = one[cells] / one.sum() - other[cells] / other.sum()
-    logs = errors.log_value[cells]
-    copies = seed_replicates(logs, np.random.default_rng(0), REPLICATES)
-    return interval(2.0 ** float(weights @ seed_means(logs)), 2.0 ** (copies @ weights), LEVEL)
+    return estimate(errors.log_value[cells], lambda logs: 2.0 ** (logs @ weights))
 
 
-def draw_panel(runs: Runs, lines: PhaseDiagram, letter: str) -> Any:
+def cell_means(plane: Plane) -> FloatArray:
+    """Geometric means over the seeds that were fitted; NaN where there is none."""
+    logs: Any = np.ma.masked_invalid(plane.log_value)
+    return np.asarray(2.0 ** logs.mean(axis=-1).filled(np.nan))
+
+
+def draw_panel(runs: Runs, lines: PhaseDiagram, letter: str, heading: str) -> Any:
     """An observable as colours under the lines; errors with a star at the lowest."""
     from sgdphase.diagram import draw_lines, draw_names, draw_plane
 
     observable, label = PANELS[letter]
-    figure, axes = panels(size=(5.0, 4.2))
-    plane = plane_from_table(runs.table(), observable=observable)
+    figure, axes = new_figure(size=(5.0, 4.2))
+    plane = runs.plane(observable)
     field = "test_error" if letter in "cd" else "value"
-    cells = zip(lines.cells, phase_diagram(plane).grid("value").ravel().tolist(), strict=True)
+    cells: Any = zip(lines.cells, cell_means(plane).ravel().tolist(), strict=True)
     draw_plane(axes, replace(lines, cells=tuple(replace(c, **{field: v}) for c, v in cells)), field)
     figure.axes[-1].set_ylabel(label)
     draw_lines(axes, lines)
@@ -200,6 +201,7 @@ def draw_panel(runs: Runs, lines: PhaseDiagram, letter: str) -> Any:
             i, j = np.argwhere(lowest(plane, complete(plane)))[0]
             place = np.log2([plane.batch[j], plane.lr[i]])
             axes.plot(*place, "*", ms=13, mfc="white", mec="black", mew=0.9, zorder=6)
+    axes.set_title(heading, fontsize=10)
     return figure
 
 
@@ -207,55 +209,58 @@ def _same_colours(axes: Any, runs: Runs) -> None:
     """Those of the errors at the end and with early stopping, so that panels C and D compare."""
     from matplotlib.colors import Normalize
 
-    planes = [plane_from_table(runs.table(), observable=PANELS[letter][0]) for letter in "cd"]
-    values = np.concatenate([phase_diagram(plane).grid("value").ravel() for plane in planes])
-    values = values[np.isfinite(values)]
-    if values.size:
-        axes.collections[0].set_norm(Normalize(values.min(), values.max()))
+    values = np.array([cell_means(runs.plane(PANELS[letter][0])) for letter in "cd"])
+    if np.isfinite(values).any():
+        axes.collections[0].set_norm(Normalize(np.nanmin(values), np.nanmax(values)))
 
 
 def four_panels(
-    name: str, of: str, at: At, factor: float, errors: Mapping[str, Claims]
+    name: str, of: str, at: SettingAt, factor: float, errors: Mapping[str, Claims]
 ) -> tuple[Figure, ...]:
     """A figure for each panel; `errors` are the claims of panels C and D."""
+
+    def figure(letter: str, decide: Claims) -> Figure:
+        observable, _ = PANELS[letter]
+        what = observable.replace("_early", " with early stopping").replace("_", " ")
+        return plane_figure(
+            name + letter,
+            f"{of} at margin 1 in (B, eta): {what}; lines where the weight change is {factor:g} x "
+            "that of eta -> 0",
+            at,
+            lambda runs, heading: draw_panel(runs, by_weight_change(runs, factor), letter, heading),
+            lambda runs, scale: decide(runs.plane(observable), by_weight_change(runs, factor)),
+        )
+
     claims = {"a": line_claims, "b": alignment_claims, **errors}
-    return tuple(_panel(name, of, at, factor, letter, claims[letter]) for letter in PANELS)
+    return tuple(figure(letter, claims[letter]) for letter in PANELS)
 
 
-def _panel(name: str, of: str, at: At, factor: float, letter: str, decide: Claims) -> Figure:
-    observable, _ = PANELS[letter]
-    what = observable.replace("_early", " with early stopping").replace("_", " ")
-
-    def draw(runs: Runs, scale: Scale) -> Any:
-        picture = draw_panel(runs, by_weight_change(runs, factor), letter)
-        picture.axes[0].set_title(title(at(scale)), fontsize=10)
-        return picture
-
-    def claims(runs: Runs, scale: Scale) -> list[Claim]:
-        plane = plane_from_table(runs.table(), observable=observable)
-        return decide(plane, by_weight_change(runs, factor))
-
-    return Figure(
-        name + letter,
-        f"{of} at margin 1 in (B, eta): {what}; lines where the weight change is {factor:g} x "
-        "that of eta -> 0",
-        lambda scale: at(scale).plane(),
-        draw,
-        claims,
-        remark=omissions(at("laptop")),
-        reduced=True,
-    )
-
-
-FIGURES = four_panels(
-    "figS5",
-    "the fully connected net on parity MNIST",
-    fc_large_margin,
-    1.3,
-    {
-        "c": lambda errors, lines: [best_claim("2", errors, lines)],
-        "d": lambda errors, lines: [
-            best_claim("3", errors, lines, f"{BEST} with early stopping too")
-        ],
-    },
+BEST = "the lowest test error is in the noise-dominated regime"
+BEST_EARLY = f"{BEST} with early stopping too"
+GD_WORSE = "at the end of training GD is worse than noise-dominated SGD"
+GD_SAME = "with early stopping GD is as good as noise-dominated SGD"
+FIGURES = (
+    *four_panels(
+        "figS5",
+        "the fully connected net on parity MNIST",
+        fc_large_margin,
+        1.3,
+        {
+            "c": lambda errors, lines: [best_claim("2", BEST, errors, lines)],
+            "d": lambda errors, lines: [best_claim("3", BEST_EARLY, errors, lines)],
+        },
+    ),
+    *four_panels(
+        "figS6",
+        "the CNN on CIFAR10 (animals against the rest)",
+        cnn_large_margin,
+        1.5,
+        {
+            "c": lambda errors, lines: [
+                best_claim("2a", BEST, errors, lines),
+                gd_claim("2b", GD_WORSE, errors, lines, worse=True),
+            ],
+            "d": lambda errors, lines: [gd_claim("2c", GD_SAME, errors, lines, worse=False)],
+        },
+    ),
 )

@@ -6,7 +6,6 @@ unfitted fraction of the training set against `lambda^(chi+1)`, rescaled by `d`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from operator import itemgetter
 from typing import Any
 
@@ -16,8 +15,8 @@ from numpy.typing import ArrayLike
 from sgdphase import theory
 from sgdphase._sweep import Run
 from sgdphase._typing import FloatArray
-from sgdphase.paper.claim import PRECISION_REASON, TENTH, Claim, Scale, below, equal, untested
-from sgdphase.paper.draw import DASHED, inset, key, legend, panels, shades
+from sgdphase.paper.claim import PRECISION_REASON, TENTH, Claim, Scale, below, equal
+from sgdphase.paper.draw import DASHED, colored, inset, key, legend, panel
 from sgdphase.paper.figure import Figure, Grid
 from sgdphase.paper.measure import (
     at,
@@ -61,10 +60,9 @@ def _title(runs: Runs) -> str:
 
 def draw_errors(runs: Runs, scale: Scale) -> Any:
     """Full: training, dotted: test, dashed: the online theory."""
-    figure, axes = panels()
+    figure, axes = panel("$t$", "train and test error", _title(runs))
     small = inset(axes, (0.13, 0.11, 0.37, 0.4), "test error", "train error")
-    dims = runs.values("dim")
-    for dim, color in zip(dims, shades(len(dims)), strict=True):
+    for dim, color in colored(runs.values("dim")):
         by_seed = runs.by_seed(dim=dim)
         time, t_hat = time_grid(by_seed), _crossover(by_seed)
         train, test = (mean_at(time, by_seed, itemgetter(f"{x}_error")) for x in ("train", "test"))
@@ -77,14 +75,12 @@ def draw_errors(runs: Runs, scale: Scale) -> Any:
         small.plot(test, train, color=color, lw=1)
     small.plot([1e-4, 0.5], [1e-4, 0.5], "k--", lw=0.8)
     small.set(xlim=(3e-4, 0.6), ylim=(3e-5, 0.6))
-    axes.set(xscale="log", yscale="log", xlabel="$t$", ylabel="train and test error")
     axes.set_ylim(2e-5, 1)
     key(axes, "-", "train")
     key(axes, ":", "test", lw=1.8)
     key(axes, "o", r"$\hat t$", ms=5)
     key(axes, "--", "online theory", "k", lw=0.8)
     legend(axes, "upper right")
-    axes.set_title(_title(runs), fontsize="medium")
     return figure
 
 
@@ -95,7 +91,7 @@ EARLY = 64.0
 
 def error_claims(runs: Runs, scale: Scale) -> list[Claim]:
     law = exponent(*runs.curve("dim", "crossover_time"))
-    ratios = [[_early_ratio(run) for run in runs.by_seed(dim=d)] for d in runs.values("dim")]
+    _, ratios = runs.curve("dim", _early_ratio)
     return [
         equal("1a", f"train and test error are equal before t_hat: their ratio at t_hat/{EARLY:g}",
               typical(ratios), 1.0, 0.1, "one half apart at t_hat and falling as t^(1/2) backwards "
@@ -114,10 +110,9 @@ def _early_ratio(run: Run) -> float:
 
 
 def draw_unfitted(runs: Runs, scale: Scale) -> Any:
-    figure, axes = panels()
+    figure, axes = panel(r"$\lambda^{\chi+1}\,d$", r"$n(\mathbf{w}^t)\,/\,d$", _title(runs))
     small = inset(axes, (0.15, 0.12, 0.4, 0.42), r"$\lambda^{\chi+1}$", r"$n(\mathbf{w}^t)$")
-    dims = runs.values("dim")
-    for dim, color in zip(dims, shades(len(dims)), strict=True):
+    for dim, color in colored(runs.values("dim")):
         by_seed = runs.by_seed(dim=dim)
         x, n = _angle_and_unfitted(time_grid(by_seed), by_seed)
         axes.plot(x * dim, n / dim, color=color, label=f"$d={dim}$")
@@ -126,10 +121,7 @@ def draw_unfitted(runs: Runs, scale: Scale) -> Any:
         axes.plot(x * dim, n / dim, "o", mfc=color, mec="white", mew=0.6, ms=7, zorder=4)
     _theory(axes, small, runs)
     key(axes, "o", r"$\hat t$", mec="white", ms=7)
-    axes.set(xscale="log", yscale="log", xlabel=r"$\lambda^{\chi+1}\,d$")
-    axes.set_ylabel(r"$n(\mathbf{w}^t)\,/\,d$")
     legend(axes, "upper right")
-    axes.set_title(_title(runs), fontsize="medium")
     return figure
 
 
@@ -162,24 +154,18 @@ FIRST_LAMBDA, ONLINE = 2.0, 16.0
 
 def unfitted_claims(runs: Runs, scale: Scale) -> list[Claim]:
     lam, n, ratio = _online_stage(runs)
-    dims = runs.values("dim")
-    at_hat = [[unfitted_at_crossover(run) for run in runs.by_seed(dim=dim)] for dim in dims]
     x, stage = lam ** (CHI + 1), f"lambda > {FIRST_LAMBDA:g}, t < t_hat/{ONLINE:g}"
-
-    def online(id: str, says: str, of: Callable[[], Estimate], equals: float, *rule: Any) -> Claim:
-        if len(lam) < 3:
-            return untested(id, says, equals, "fewer than 3 points in the online stage")
-        return equal(id, says, of(), equals, *rule)
-
+    few, enough = "fewer than 3 points in the online stage", len(lam) >= 3
     return [
-        online("2a", "n ~ lambda^-(chi+1): exponent in lambda^(chi+1), effective, while online "
-               f"({stage})", lambda: exponent(x, n), -1, TENTH, PRECISION_REASON),
-        online("2b", f"n is that of the theory at the same weights and margin (ratio), {stage}",
-               lambda: typical(ratio), 1, 0.15, "12 % are left of the crossover at t_hat/16"),
-        online("2c", "exponent of n less that of the theory at the same weights and margin, "
-               f"{stage}", lambda: exponent(x, ratio), 0, TENTH, PRECISION_REASON),
-        equal("3", "n(t_hat) ~ d (effective exponent)", exponent(dims, at_hat), 1, TENTH,
-              PRECISION_REASON),
+        equal("2a", "n ~ lambda^-(chi+1): exponent in lambda^(chi+1), effective, while online "
+              f"({stage})", exponent(x, n) if enough else None, -1, TENTH, PRECISION_REASON, few),
+        equal("2b", f"n is that of the theory at the same weights and margin (ratio), {stage}",
+              typical(ratio) if enough else None, 1, 0.15,
+              "12 % are left of the crossover at t_hat/16", few),
+        equal("2c", "exponent of n less that of the theory at the same weights and margin, "
+              f"{stage}", exponent(x, ratio) if enough else None, 0, TENTH, PRECISION_REASON, few),
+        equal("3", "n(t_hat) ~ d (effective exponent)",
+              exponent(*runs.curve("dim", unfitted_at_crossover)), 1, TENTH, PRECISION_REASON),
     ]  # fmt: skip
 
 

@@ -19,11 +19,11 @@ from numpy.typing import ArrayLike
 from sgdphase import theory
 from sgdphase._sweep import Run
 from sgdphase._typing import FloatArray
-from sgdphase.diagram._style import BLUE, GREEN, ORANGE
+from sgdphase.diagram._style import BLUE, GREEN, ORANGE, new_figure
 from sgdphase.paper.claim import PART, PART_REASON, Claim, Each, Scale, above, equal
-from sgdphase.paper.draw import key, panels
+from sgdphase.paper.draw import key
 from sgdphase.paper.figure import Figure, Grid, together
-from sgdphase.paper.measure import converted, drift, effective, exponent, size_range
+from sgdphase.paper.measure import at, converted, drift, effective, exponent, size_range
 from sgdphase.paper.runs import Runs
 from sgdphase.stats import (
     LEVEL,
@@ -31,6 +31,7 @@ from sgdphase.stats import (
     Estimate,
     interval,
     linear_fit,
+    logarithms,
     seed_means,
     seed_replicates,
     whole_powers,
@@ -69,30 +70,22 @@ def at_end(runs: Runs) -> Growth:
 def at_crossover(runs: Runs) -> Growth:
     """At `t_hat`, with `w1` between the two snapshots around it."""
     sizes, time = runs.curve("train_size", "crossover_time")
-    w1, seeds = np.full(time.shape, np.nan), runs.values("seed")
-    for run in runs.runs:
-        row = int(np.searchsorted(sizes, run.training.train_size))
-        w1[row, seeds.index(run.training.seed)] = _w1_at_crossover(run)
-    return Growth(sizes, w1, time)
+    return Growth(sizes, runs.curve("train_size", _w1_at_crossover)[1], time)
 
 
 def _w1_at_crossover(run: Run) -> float:
-    along, moment = run.outcome.trajectory, run.outcome["crossover_time"]
-    positive = along["w1"] > 0
-    log_time, log_w1 = np.log(along["time"][positive]), np.log(along["w1"][positive])
-    return float(np.exp(np.interp(np.log(moment), log_time, log_w1)))
+    along = run.outcome.trajectory
+    return float(np.exp(at(run.outcome["crossover_time"], along, logarithms(along["w1"]))))
 
 
-def in_theory(
-    sizes: ArrayLike, chi: float, dim: int, margin: float = MARGIN, temperature: float = TEMPERATURE
-) -> Growth:
+def in_theory(sizes: ArrayLike, chi: float, dim: int, margin: float = MARGIN) -> Growth:
     """SI 5 at finite `P`: where `|g| = |xi|/sqrt(P)` on the online solution itself.
 
     `theory.scales` has the same condition on the asymptotic power laws; here neither the averages
     nor the solution are replaced by theirs, `(g1^2 + g_perp^2)/d = n/P`. NaN where they never meet.
     """
-    times = dim * max(temperature, margin) * np.geomspace(1e-4, 1e12, 1200)
-    path = theory.online(times, chi=chi, dim=dim, margin=margin, temperature=temperature)
+    times = dim * max(TEMPERATURE, margin) * np.geomspace(1e-4, 1e12, 1200)
+    path = theory.online(times, chi=chi, dim=dim, margin=margin, temperature=TEMPERATURE)
     mean = theory.averages(path.lam, path.r, chi)
     # The largest P that has left by then; it grows with time once the student has learnt a bit.
     log_size = np.log(mean.unfitted * dim / (mean.g1**2 + mean.g_perp**2))
@@ -106,7 +99,7 @@ def in_theory(
 
 
 def draw(runs: Runs, scale: Scale) -> Any:
-    figure, (left, right) = panels(2, size=(4.9, 4.2))
+    figure, (left, right) = new_figure(2, size=(4.9, 4.2))
     for part in runs.split("chi"):
         chi, sizes = part.only("chi"), part.values("train_size")
         color, c = COLORS[chi], theory.constants(chi)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
@@ -15,6 +16,7 @@ from sgdphase.errors import InputError
 from sgdphase.paper.claim import Claim, Decide
 from sgdphase.paper.claim import Scale as Scale
 from sgdphase.paper.runs import Runs
+from sgdphase.stats import power_of_two, powers, whole_powers
 
 SCALES: tuple[Scale, ...] = get_args(Scale)
 
@@ -32,22 +34,35 @@ class Grid:
     def __init__(
         self,
         *,
-        quick: Mapping[str, Any],
-        paper: Mapping[str, Any],
-        laptop: Mapping[str, Any] | None = None,
+        quick: dict[str, Any],
+        paper: dict[str, Any],
+        laptop: dict[str, Any] | None = None,
         **common: Any,
     ) -> None:
-        own = {"quick": quick, "laptop": paper if laptop is None else laptop, "paper": paper}
-        self._values = {scale: {**common, **own[scale]} for scale in SCALES}
-
+        scales = {"quick": quick, "laptop": laptop, "paper": paper}
+        self._values = {scale: common | own for scale, own in scales.items() if own is not None}
         self._plans: dict[str, Plan] = {}
 
     def __call__(self, scale: Scale) -> list[Training]:
-        values = self._values[scale]
-        # Scales with the same values share a plan, which takes time to make.
-        if repr(values) not in self._plans:
-            self._plans[repr(values)] = grid(**values)
-        return list(self._plans[repr(values)])
+        own = scale if scale in self._values else "paper"
+        if own not in self._plans:  # which takes time to make
+            self._plans[own] = grid(**self._values[own])
+        return list(self._plans[own])
+
+
+def grid_values(
+    sizes: tuple[int, ...], rates: tuple[int, ...], batches: tuple[int, ...]
+) -> dict[str, Any]:
+    """Values of a grid from exponents of two: first, last and step (1 if left out).
+
+    >>> grid_values((6, 7), (0, 2, 2), (0, 2))
+    {'train_size': [64, 128], 'lr': [1.0, 4.0], 'batch': [1, 2, 4]}
+    """
+    return {
+        "train_size": whole_powers(*sizes),
+        "lr": powers(*rates),
+        "batch": whole_powers(*batches),
+    }
 
 
 def together(*grids: Grid) -> Callable[[Scale], list[Training]]:
@@ -88,46 +103,69 @@ class Figure:
         """The drawing, with the line below it."""
         drawn = self.draw(runs, scale)
         if self.reduced:
-            from sgdphase.paper.captions import write_left_out
-
-            write_left_out(drawn, self.plan(scale), self.plan("paper"))
+            letters = int(19 * drawn.get_size_inches()[0])  # that fit its width
+            lines = textwrap.wrap(left_out(self.plan(scale), self.plan("paper")), letters)
+            drawn.supxlabel("\n".join(lines), fontsize=7, color="0.4")
         return drawn
 
 
-# In the order of the paper, ours (figX) last.
-_NAMES = (
-    "fig1a", "fig1a-chi0", "fig1b", "fig1b-full", "fig1c", "fig2", "fig3", "fig3-inset", "fig4a",
-    "fig4b", "figS1a", "figS1b", "figS2a", "figS2b", "figS3a", "figS3b", "figS4a", "figS4b",
-    "figS5a", "figS5b", "figS5c", "figS5d", "figS6a", "figS6b", "figS6c", "figS6d", "figS7a",
-    "figS7b", "figS8a", "figS8b", "figS9a", "figS9b", "figS10a", "figS10b", "figS11a", "figS11b",
-    "theory", "figX1", "figX2",
-)  # fmt: skip
-# The module of a figure, where it has another name.
-_MODULES = {
-    "fig1a-chi0": "fig1a",
-    "fig1b-full": "fig1b",
-    "fig3-inset": "fig3_inset",
-    "figS1a": "fig2",
-    "figS2b": "figS1b",
-    **{f"figS{n}{panel}": f"figS{n}" for n in (3, 4, 5, 6, 8, 9, 10) for panel in "abcd"},
+# What the line names, in this order.
+_CAPTION: dict[str, Callable[[Training], Any]] = {
+    "P": lambda training: training.train_size,
+    "d": lambda training: getattr(training.problem, "dim", None),
+    "width": lambda training: training.width,
+    "eta": lambda training: training.lr,
+    "B": lambda training: training.batch,
+    "seeds": lambda training: training.seed,
+    "test points": lambda training: training.test_size,
 }
+
+
+def left_out(plan: Sequence[Training], paper: Sequence[Training]) -> str:
+    """What a plan and that of the paper's setting differ in."""
+    parts = []
+    for name, value in _CAPTION.items():
+        own, full = (_shown(name, map(value, trainings)) for trainings in (plan, paper))
+        if own != full:
+            parts.append(f"{name} {own} (paper scale {full})")
+    return "; ".join(parts) or "at paper scale"
+
+
+def _shown(name: str, values: Iterable[Any]) -> str:
+    distinct = sorted({value for value in values if value is not None})
+    if name == "seeds":
+        return str(len(distinct))
+    ends = distinct if len(distinct) < 2 else [distinct[0], distinct[-1]]
+    return " to ".join(f"{end:g}" if 1 <= end < 256 else power_of_two(end) for end in ends)
+
+
+# The module of each figure, in the order of the paper, ours (figX) last.
+_MODULES = {
+    "fig1a": "fig1a", "fig1a-chi0": "fig1a", "fig1b": "fig1b", "fig1b-full": "fig1b",
+    "fig1c": "fig1b", "fig2": "fig2", "fig3": "fig3", "fig3-inset": "fig3", "fig4a": "fig4a",
+    "fig4b": "fig4b", "figS1a": "fig2", "figS1b": "figS1b", "figS2a": "figS2a", "figS2b": "figS1b",
+    "figS3a": "figS3", "figS3b": "figS3", "figS4a": "figS4", "figS4b": "figS4", "figS5a": "figS5",
+    "figS5b": "figS5", "figS5c": "figS5", "figS5d": "figS5", "figS6a": "figS5", "figS6b": "figS5",
+    "figS6c": "figS5", "figS6d": "figS5", "figS7a": "fig3", "figS7b": "fig4b",
+    "figS8a": "fig4b", "figS8b": "fig4b", "figS9a": "figS9", "figS9b": "figS9", "figS10a": "figS10",
+    "figS10b": "figS10", "figS11a": "figS11", "figS11b": "figS11", "theory": "theory",
+    "figX1": "figX1", "figX2": "fig1a",
+}  # fmt: skip
 
 
 class _Catalog(Mapping[str, Figure]):
     """All figures by name; the module of one (its `FIGURE` or `FIGURES`) loads when it is asked."""
 
     def __getitem__(self, name: str) -> Figure:
-        if name not in _NAMES:
-            raise KeyError(name)
-        module = import_module(f"sgdphase.paper.{_MODULES.get(name, name)}")
+        module = import_module(f"sgdphase.paper.{_MODULES[name]}")
         figures: Sequence[Figure] = getattr(module, "FIGURES", None) or (module.FIGURE,)
         return {figure.name: figure for figure in figures}[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(_NAMES)
+        return iter(_MODULES)
 
     def __len__(self) -> int:
-        return len(_NAMES)
+        return len(_MODULES)
 
 
 FIGURES: Mapping[str, Figure] = _Catalog()
@@ -139,7 +177,7 @@ def chosen(names: Iterable[str]) -> list[Figure]:
     if "all" in wanted:
         return list(FIGURES.values())
     for name in wanted:
-        if name not in _NAMES:
+        if name not in _MODULES:
             raise InputError(f"'{name}' is not a figure; there are {', '.join(FIGURES)}, and all")
     return [FIGURES[name] for name in wanted]
 
@@ -181,7 +219,8 @@ def make(
     out.mkdir(parents=True, exist_ok=True)
     for ending in ("png", "pdf"):
         save(picture, out / f"{figure.name}.{ending}")
-    write_claims(out, figure.name, scale, claims)
+    ledger = [claim.as_dict() | {"figure": figure.name, "scale": scale} for claim in claims]
+    (out / f"{figure.name}.claims.json").write_text(json.dumps(ledger, indent=2) + "\n")
     return claims
 
 
@@ -200,12 +239,6 @@ def collect(
     trajectories = figure.trajectories
     summary = sweep(plan, store, workers=workers, trajectories=trajectories, progress=progress)
     return Runs(tuple(sorted(summary.runs, key=lambda run: run.training.key)))
-
-
-def write_claims(out: Path, name: str, scale: Scale, claims: Sequence[Claim]) -> None:
-    """The claims of a figure, one object each, with the scale they were decided at."""
-    content = [claim.as_dict() | {"figure": name, "scale": scale} for claim in claims]
-    (out / f"{name}.claims.json").write_text(json.dumps(content, indent=2) + "\n")
 
 
 def read_claims(folder: Path) -> list[dict[str, Any]]:

@@ -50,12 +50,23 @@ def converted(estimate: Estimate, by: Callable[[float], float]) -> Estimate:
     return Estimate(float(by(estimate.value)), float(low), float(high))
 
 
-def mean(values: ArrayLike) -> Estimate:
-    """Over all cells and seeds of `values [..., seeds]`."""
+def estimate(values: ArrayLike, of: Callable[[FloatArray], FloatArray]) -> Estimate:
+    """A function of the means over seeds of `values [..., seeds]`, which may have axes in front."""
     y = np.asarray(values, dtype=np.float64)
     copies = seed_replicates(y, np.random.default_rng(0), REPLICATES)
-    cells = tuple(range(1, copies.ndim))
-    return interval(float(np.mean(seed_means(y))), copies.mean(axis=cells), LEVEL)
+    return interval(float(of(seed_means(y))), of(copies), LEVEL)
+
+
+def mean(values: ArrayLike) -> Estimate:
+    """Over all cells and seeds of `values [..., seeds]`."""
+    cells = tuple(range(1 - np.ndim(values), 0))
+    return estimate(values, lambda means: means.mean(axis=cells))
+
+
+def scales(runs: Runs, temperature: float = 1.0) -> theory.Scales:
+    """The theory's scales of runs of one size, with their prefactors."""
+    at = {name: runs.only(name) for name in ("train_size", "dim", "chi", "margin")}
+    return theory.scales(**at, lr=temperature, batch=1)
 
 
 def geometric_mean(values: ArrayLike) -> Estimate:
@@ -63,10 +74,10 @@ def geometric_mean(values: ArrayLike) -> Estimate:
     return converted(mean(logarithms(values)), lambda x: float(np.exp(x)))
 
 
-def furthest(values: ArrayLike, predicted: float = 1.0) -> Estimate:
-    """Of the cells of `values [n, seeds]`, the one whose mean is furthest from the prediction."""
-    each = [geometric_mean(row) for row in np.asarray(values, dtype=np.float64)]
-    return max(each, key=lambda one: abs(np.log(one.value / predicted)))
+def furthest(ratios: ArrayLike) -> Estimate:
+    """Of the cells of `ratios [n, seeds]`, the one whose mean is furthest from 1."""
+    each = [geometric_mean(row) for row in np.asarray(ratios, dtype=np.float64)]
+    return max(each, key=lambda one: abs(np.log(one.value)))
 
 
 def exponent(x: ArrayLike, y: ArrayLike) -> Estimate:
@@ -88,30 +99,21 @@ def exponents(table: Table, y: str, parameters: Sequence[str], keep: Mask) -> di
     log_y = np.full((len(cells), len(seeds)), np.nan)
     log_y[cell.ravel(), seed] = logarithms(table[y][keep])
     centred = cells - cells.mean(axis=0)
-    columns = _independent(centred)
+    # Columns that are no combination of earlier ones.
+    ranks = [_rank(centred[:, :i]) for i in range(len(parameters) + 1)]
+    columns = [i for i in range(len(parameters)) if ranks[i + 1] > ranks[i]]
     if not columns or len(cells) <= len(columns) + 1:
         return {}
     fit = loglinear(centred[:, columns], log_y)
     return {
         parameters[column]: fit.exponent(*np.eye(len(columns))[i])
         for i, column in enumerate(columns)
-        if _is_determined(centred, column)
+        if _rank(centred) > _rank(np.delete(centred, column, axis=1))
     }
 
 
-def _independent(columns: FloatArray) -> list[int]:
-    """Columns that are no combination of earlier ones."""
-    chosen: list[int] = []
-    for column in range(columns.shape[1]):
-        if np.linalg.matrix_rank(columns[:, [*chosen, column]], tol=1e-6) > len(chosen):
-            chosen.append(column)
-    return chosen
-
-
-def _is_determined(columns: FloatArray, column: int) -> bool:
-    others = np.delete(columns, column, axis=1)
-    rank = np.linalg.matrix_rank(others, tol=1e-6) if others.size else 0
-    return bool(np.linalg.matrix_rank(columns, tol=1e-6) > rank)
+def _rank(columns: FloatArray) -> int:
+    return int(np.linalg.matrix_rank(columns, tol=1e-6)) if columns.size else 0
 
 
 def effective(sizes: FloatArray, y: FloatArray) -> list[PowerLaw]:
@@ -157,11 +159,11 @@ def at(time: ArrayLike, along: Trajectory, values: FloatArray) -> FloatArray:
     return np.asarray(np.interp(log_t, np.log(along["time"]), values))
 
 
-def time_grid(runs: Sequence[Run], per_octave: int = 4) -> FloatArray:
-    """Times from the first step to the last of any of the runs."""
+def time_grid(runs: Sequence[Run]) -> FloatArray:
+    """Times from the first step to the last of any of the runs, four per octave."""
     first = min(float(run.outcome.trajectory["time"][0]) for run in runs)
     last = max(run.outcome.time for run in runs)
-    return np.geomspace(first, last, 2 + int(per_octave * np.log2(last / first)))
+    return np.geomspace(first, last, 2 + int(4 * np.log2(last / first)))
 
 
 def mean_at(

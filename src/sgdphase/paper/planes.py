@@ -6,18 +6,21 @@ their cells, so that the slopes measured in them can disagree with the regime's.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from sgdphase._typing import FloatArray, Mask
-from sgdphase.diagram import PhaseDiagram, Plane, phase_diagram, plane_from_table
-from sgdphase.paper.captions import omissions, title
-from sgdphase.paper.claim import TENTH, TENTH_REASON, Claim, Scale, above, equal, untested
+from sgdphase._typing import Mask
+from sgdphase.diagram import PhaseDiagram, Plane
+from sgdphase.paper.claim import TENTH, TENTH_REASON, Claim, Decide, Scale, above, equal, untested
 from sgdphase.paper.figure import Figure
 from sgdphase.paper.runs import Runs
-from sgdphase.paper.settings import At
+from sgdphase.paper.settings import SettingAt
 from sgdphase.stats import Estimate, LogLinear, logarithms, loglinear
+
+# Regimes, by the names that the cells of a diagram have.
+NOISE, FIRST_STEP, GD = "noise-dominated", "first-step-dominated", "GD"
 
 
 def regions(diagram: PhaseDiagram, away: float = 4.0) -> dict[str, Mask]:
@@ -26,115 +29,99 @@ def regions(diagram: PhaseDiagram, away: float = 4.0) -> dict[str, Mask]:
     points, star = diagram.gd_line, diagram.critical_batch
     if not points or star is None:
         nowhere = np.zeros((lr.size, batch.size), dtype=np.bool_)
-        return dict.fromkeys(("noise", "first step", "GD"), nowhere)
+        return dict.fromkeys((NOISE, FIRST_STEP, GD), nowhere)
     log_batch, log_lr = np.log([(point.batch, point.lr) for point in points]).T
     line = np.exp(np.interp(np.log(batch), log_batch, log_lr))
     return {
-        "noise": (lr >= away * line) & (batch <= star.value / away),
-        "first step": (lr >= away * line) & (batch >= away * star.value),
-        "GD": lr <= line / away,
+        NOISE: (lr >= away * line) & (batch <= star.value / away),
+        FIRST_STEP: (lr >= away * line) & (batch >= away * star.value),
+        GD: lr <= line / away,
     }
 
 
-def _cells(plane: Plane, region: Mask) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """`log lr [n]`, `log batch [n]` and `log y [n, seeds]` of the cells that have a value."""
+# Directions in the plane of `log lr` and `log batch`; along the diagonal `lr / batch` is constant.
+_DIRECTIONS = {"lr": (1, 0), "batch": (0, 1), "diagonal": (1, 1)}
+
+
+def region_fit(plane: Plane, region: Mask, *variables: tuple[int, int]) -> LogLinear | None:
+    """`log y` over a region, linear in variables given by their weights of `log lr`, `log batch`.
+
+    `(1, -1)` is the logarithm of `T = lr / batch`. None where a variable does not vary, or with
+    fewer than two cells more than variables.
+    """
     log_y = logarithms(plane.value)
     i, j = np.nonzero(region & np.isfinite(log_y).any(axis=-1))
-    return np.log(plane.lr[i]), np.log(plane.batch[j]), log_y[i, j]
-
-
-# Weights of the exponents of lr and batch; along the diagonal lr / batch is constant.
-_ALONG = {"lr": (1.0, 0.0), "batch": (0.0, 1.0), "diagonal": (1.0, 1.0)}
-
-
-def region_fit(plane: Plane, region: Mask) -> LogLinear | None:
-    """`y ~ lr^a batch^b` over a region; None with fewer than 4 cells."""
-    log_lr, log_batch, log_y = _cells(plane, region)
-    if len(log_y) < 4 or np.ptp(log_lr) == 0 or np.ptp(log_batch) == 0:
+    log_x = np.stack([np.log(plane.lr[i]), np.log(plane.batch[j])], axis=1) @ np.array(variables).T
+    if len(log_x) < 2 + len(variables) or (np.ptp(log_x, axis=0) == 0).any():
         return None
-    return loglinear(np.stack([log_lr, log_batch], axis=1), log_y)
-
-
-def temperature_slope(plane: Plane, region: Mask) -> Estimate | None:
-    """The exponent of `y ~ T^slope` over a region; None with fewer than 3 cells."""
-    log_lr, log_batch, log_y = _cells(plane, region)
-    log_t = log_lr - log_batch
-    if len(log_y) < 3 or np.ptp(log_t) == 0:
-        return None
-    return loglinear(log_t, log_y).exponent(1)
+    return loglinear(log_x, log_y[i, j])
 
 
 # Id, claim, observable, regime, and the direction in which the exponent is 0 or 1. An exponent
 # within a tenth of an integer cannot be taken for that of another regime.
 _EXPONENTS = (
-    ("1", "noise-dominated: m is constant along T", "alignment", "noise", "diagonal", 0),
-    ("2a", "first-step: m is constant in B", "alignment", "first step", "batch", 0),
-    ("2b", "first-step: m is proportional to eta", "alignment", "first step", "lr", 1),
-    ("3a", "GD: m does not depend on eta", "alignment", "GD", "lr", 0),
-    ("3b", "GD: m does not depend on B", "alignment", "GD", "batch", 0),
-    ("5a", "noise-dominated: test error constant along T", "test_error", "noise", "diagonal", 0),
-    ("5b", "GD: test error does not depend on eta", "test_error", "GD", "lr", 0),
-    ("5c", "GD: test error does not depend on B", "test_error", "GD", "batch", 0),
+    ("1", "noise-dominated: m is constant along T", "alignment", NOISE, "diagonal", 0),
+    ("2a", "first-step: m is constant in B", "alignment", FIRST_STEP, "batch", 0),
+    ("2b", "first-step: m is proportional to eta", "alignment", FIRST_STEP, "lr", 1),
+    ("3a", "GD: m does not depend on eta", "alignment", GD, "lr", 0),
+    ("3b", "GD: m does not depend on B", "alignment", GD, "batch", 0),
+    ("5a", "noise-dominated: test error constant along T", "test_error", NOISE, "diagonal", 0),
+    ("5b", "GD: test error does not depend on eta", "test_error", GD, "lr", 0),
+    ("5c", "GD: test error does not depend on B", "test_error", GD, "batch", 0),
 )
 
 
 def phase_claims(runs: Runs, scale: Scale) -> list[Claim]:
     """(1) to (5): the alignment in each regime, the line between them, and the test error."""
-    planes = {y: plane_from_table(runs.table(), observable=y) for y in ("alignment", "test_error")}
-    diagram = phase_diagram(planes["alignment"])
-    inside = regions(diagram)
+    planes = {y: runs.plane(y) for y in ("alignment", "test_error")}
+    diagram, inside = runs.diagram, regions(runs.diagram)
     decided = [
         line_claim("4a", "eta_c(B) has slope 1 below B*", diagram.slopes.get("below"), 1),
         line_claim("4b", "eta_c(B) has slope 0 above B*", diagram.slopes.get("above"), 0),
     ]
+    few = "fewer than 4 cells well inside this regime"
     for id, says, observable, regime, along, predicted in _EXPONENTS:
-        fit = region_fit(planes[observable], inside[regime])
-        if fit is None:
-            few = "fewer than 4 cells well inside this regime"
-            decided.append(untested(id, says, float(predicted), few))
-        else:
-            slope = fit.exponent(*_ALONG[along])
-            decided.append(equal(id, says, slope, predicted, TENTH, TENTH_REASON))
+        fit = region_fit(planes[observable], inside[regime], (1, 0), (0, 1))
+        slope = fit.exponent(*_DIRECTIONS[along]) if fit else None
+        decided.append(equal(id, says, slope, predicted, TENTH, TENTH_REASON, few))
     return sorted(decided, key=lambda claim: claim.id)
 
 
 def line_claim(id: str, says: str, slope: Estimate | None, predicted: float) -> Claim:
     """The slope of one side of the GD line."""
-    if slope is None:
-        return untested(id, says, predicted, "too few batches on this side of B*")
-    return equal(id, says, slope, predicted, 0.15, "as regimes, with fewer points on the line")
+    reason, few = "as regimes, with fewer points on the line", "too few batches on this side of B*"
+    return equal(id, says, slope, predicted, 0.15, reason, few)
 
 
 def growth_claim(id: str, says: str, plane: Plane, noise: Mask) -> Claim:
     """A number grows with T over a region: its exponent is one that is not taken for 0."""
-    slope = temperature_slope(plane, noise)
-    if slope is None:
+    fit = region_fit(plane, noise, (1, -1))
+    if fit is None:
         return untested(id, says, None, "fewer than 3 cells well inside the noise regime")
     reason = "exponent of T over the cells at least a factor 4 inside; up to a tenth counts as none"
-    return above(id, says, slope, TENTH, reason)
+    return above(id, says, fit.exponent(1), TENTH, reason)
 
 
-def draw_phases(runs: Runs, scale: Scale) -> Any:
+def draw_phases(runs: Runs, heading: str = "") -> Any:
     """Alignment and test error, side by side."""
     from sgdphase.diagram import draw_figure
 
-    return draw_figure(phase_diagram(plane_from_table(runs.table())))
+    picture = draw_figure(runs.diagram)
+    if heading:
+        picture.suptitle(heading, fontsize=10)
+    return picture
 
 
-def network_figure(name: str, of: str, at: At) -> Figure:
-    """The phase diagram of a network at small margin."""
-
-    def draw(runs: Runs, scale: Scale) -> Any:
-        picture = draw_phases(runs, scale)
-        picture.suptitle(title(at(scale)), fontsize=10)
-        return picture
-
+def plane_figure(
+    name: str, shows: str, at: SettingAt, draw: Callable[[Runs, str], Any], claims: Decide
+) -> Figure:
+    """A figure on the plane of a network; its heading says the setting at this scale."""
     return Figure(
         name,
-        f"phase diagram of {of} in (B, eta): alignment and test error",
-        lambda scale: at(scale).plane(),
-        draw,
-        phase_claims,
-        remark=omissions(at("laptop")),
+        shows,
+        plan=lambda scale: at(scale).plane,
+        draw=lambda runs, scale: draw(runs, at(scale).title()),
+        claims=claims,
+        remark=at("laptop").omissions(),
         reduced=True,
     )

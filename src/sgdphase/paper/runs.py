@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import nan
@@ -13,6 +13,7 @@ import numpy as np
 from sgdphase._sweep import Run, Table, table_of
 from sgdphase._sweep.table import flat
 from sgdphase._typing import FloatArray
+from sgdphase.diagram import PhaseDiagram, Plane, phase_diagram, plane_from_table
 
 Trajectory = Mapping[str, FloatArray]
 
@@ -50,17 +51,24 @@ class Runs:
         (value,) = self.values(parameter)
         return value
 
-    def curve(self, x: str, y: str, **fixed: Any) -> tuple[FloatArray, FloatArray]:
+    def curve(
+        self, x: str, y: str | Callable[[Run], float], **fixed: Any
+    ) -> tuple[FloatArray, FloatArray]:
         """`y [n, seeds]` at the values `x [n]` of a parameter; NaN where a run has none.
 
-        `y` is an observable, or `time` or `steps`.
+        `y` is an observable, `time`, `steps`, or a function of a run.
         """
         chosen = self.where(**fixed)
         xs, seeds = chosen.values(x), chosen.values("seed")
         ys = np.full((len(xs), len(seeds)), nan)
         for run, at in zip(chosen.runs, chosen._parameters, strict=True):
-            if run.outcome.status != "failed":
-                ys[xs.index(at[x]), seeds.index(at["seed"])] = final(run, y)
+            if run.outcome.status == "failed":
+                continue
+            place = xs.index(at[x]), seeds.index(at["seed"])
+            if callable(y):
+                ys[place] = y(run)
+            else:
+                ys[place] = getattr(run.outcome, y) if y in ("time", "steps") else run.outcome[y]
         return np.array(xs, dtype=np.float64), ys
 
     def by_seed(self, **fixed: Any) -> list[Run]:
@@ -74,6 +82,15 @@ class Runs:
     def table(self) -> Table:
         """The runs as columns."""
         return table_of(self.runs)
+
+    def plane(self, observable: str = "alignment") -> Plane:
+        """An observable in the plane of learning rates and batches."""
+        return plane_from_table(self.table(), observable=observable)
+
+    @cached_property
+    def diagram(self) -> PhaseDiagram:
+        """The phase diagram of the alignment; its bootstrap takes seconds."""
+        return phase_diagram(self.plane())
 
     def fitted(self) -> Runs:
         """The same runs, with NaN for all final numbers of those that did not fit their points.
@@ -93,10 +110,3 @@ class Runs:
                 for run in self.runs
             )
         )
-
-
-def final(run: Run, name: str) -> float:
-    """A final number of a run: an observable, or its `time` or `steps`."""
-    if name in ("time", "steps"):
-        return float(getattr(run.outcome, name))
-    return run.outcome[name]

@@ -12,14 +12,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cached_property
 from typing import Any
 
 from sgdphase._records import Training
 from sgdphase._sweep import grid
 from sgdphase.paper.claim import Scale
 from sgdphase.problems import CifarAnimals, MnistParity
-from sgdphase.stats import powers, whole_powers
+from sgdphase.stats import power_of_two, power_of_two_tex, powers, whole_powers
 
 SMALL_MARGIN, LARGE_MARGIN = 2.0**-15, 1.0
 
@@ -35,38 +35,57 @@ class Setting:
     width: int
     rates: tuple[int, int, int]
     batches: tuple[int, int, int]
-    seeds: int = 3
-    test_size: int = 4096
+    seeds: int
+    test_size: int
     coldest: float = 0.0
     slowest: float = 0.0
     max_samples: int | None = None
     remark: str = ""
 
-    def at(self, **other: Any) -> list[Training]:
+    def trainings(self, **other: Any) -> list[Training]:
         """Trainings at these learning rates and batches, and other values of parameters."""
         names = ("train_size", "margin", "model", "width", "seeds", "test_size", "max_samples")
         setting: dict[str, Any] = {name: getattr(self, name) for name in names}
         return list(grid(self.problem, **setting | other))
 
-    def plane(self) -> list[Training]:
-        """The cells of the plane."""
-        return list(_plane(self))
+    @cached_property
+    def plane(self) -> tuple[Training, ...]:
+        """The cells of the plane; several figures share it, and it takes time to make."""
+        every = self.trainings(lr=powers(*self.rates), batch=whole_powers(*self.batches))
+        return tuple(t for t in every if t.temperature >= self.coldest or t.lr >= self.slowest)
+
+    def title(self) -> str:
+        """One line over a picture.
+
+        >>> fc("paper").title()
+        'P = 32768, width 128, margin $2^{-15}$, 5 seeds'
+        """
+        margin = "1" if self.margin == 1 else f"${power_of_two_tex(self.margin)}$"
+        return (
+            f"P = {self.train_size}, width {self.width}, margin {margin}, "
+            f"{self.seeds} seed{'s' if self.seeds > 1 else ''}"
+        )
+
+    def omissions(self) -> str:
+        """What a reduced plane leaves out, in a sentence or two."""
+        parts = []
+        if self.coldest > 0:
+            cold, slow = power_of_two(self.coldest), power_of_two(self.slowest)
+            parts.append(f"The cells of T < {cold} and eta < {slow} are left out.")
+        if self.max_samples is not None:
+            parts.append(f"A training sees at most {power_of_two(self.max_samples)} points.")
+        return " ".join([*parts, self.remark]).strip()
 
 
-# Several figures share a plane, which takes time to make.
-@cache
-def _plane(setting: Setting) -> tuple[Training, ...]:
-    return tuple(
-        training
-        for training in setting.at(lr=powers(*setting.rates), batch=whole_powers(*setting.batches))
-        if training.temperature >= setting.coldest or training.lr >= setting.slowest
-    )
+SettingAt = Callable[[Scale], Setting]
 
 
-At = Callable[[Scale], Setting]
+def cells(at: SettingAt, **values: Mapping[str, Any]) -> Callable[[Scale], list[Training]]:
+    """A plan of other cells than those of the plane: values of parameters for each scale."""
+    return lambda scale: at(scale).trainings(**values[scale])
 
 
-def _at(paper: Setting, *, quick: Mapping[str, Any], laptop: Mapping[str, Any]) -> At:
+def _by_scale(paper: Setting, *, quick: Mapping[str, Any], laptop: Mapping[str, Any]) -> SettingAt:
     """The paper's setting, and what the reduced scales change of it."""
     settings: dict[Scale, Setting] = {
         "quick": replace(paper, **quick),
@@ -83,7 +102,7 @@ _FC_QUICK = dict(
 )  # fmt: skip
 
 # The fully connected net on parity MNIST at small margin (Fig. 1B).
-fc = _at(
+fc = _by_scale(
     _FC,
     quick=_FC_QUICK,
     laptop=dict(
@@ -95,7 +114,7 @@ fc = _at(
 )  # fmt: skip
 
 # The same, but at laptop scale all points of the paper and one seed.
-fc_full_size = _at(
+fc_full_size = _by_scale(
     _FC,
     quick=_FC_QUICK,
     laptop=dict(
@@ -107,7 +126,7 @@ fc_full_size = _at(
 )  # fmt: skip
 
 # The same at margin 1 (Fig. S5).
-fc_large_margin = _at(
+fc_large_margin = _by_scale(
     replace(_FC, margin=LARGE_MARGIN, train_size=16384, rates=(-5, 7, 1), batches=(0, 12, 1)),
     quick=dict(
         train_size=128, width=32, rates=(-1, 7, 2), batches=(0, 6, 2), seeds=2, test_size=1024,
@@ -124,7 +143,7 @@ _CNN = Setting(
 )
 
 # The convolutional net on CIFAR10 at small margin (Fig. 1C).
-cnn = _at(
+cnn = _by_scale(
     _CNN,
     quick=dict(
         train_size=64, width=2, rates=(-2, 6, 2), batches=(0, 6, 2), seeds=2, test_size=256,
@@ -139,7 +158,7 @@ cnn = _at(
 )  # fmt: skip
 
 # The same at margin 1 (Fig. S6).
-cnn_large_margin = _at(
+cnn_large_margin = _by_scale(
     replace(_CNN, margin=LARGE_MARGIN, rates=(-7, 9, 1), batches=(0, 11, 1)),
     quick=dict(
         train_size=32, width=2, rates=(1, 5, 2), batches=(0, 4, 2), seeds=2, test_size=256,

@@ -6,7 +6,7 @@ Numbers of the theory, and small simulations beside them; no training.
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from sgdphase import theory
 from sgdphase._typing import FloatArray
 from sgdphase.diagram._style import BLUE, GREEN, ORANGE, new_figure
 from sgdphase.paper.claim import Claim, Scale, above, below, equal
-from sgdphase.paper.draw import key, shades
+from sgdphase.paper.draw import colored, key
 from sgdphase.paper.figure import Figure
 from sgdphase.paper.measure import expected_error, exponent, geometric_mean
 from sgdphase.paper.runs import Runs
@@ -27,21 +27,14 @@ MARGIN = 1e-4
 GROUPS = 10  # of trajectories of the SDE, as if of seeds
 
 
-class Limit(NamedTuple):
-    """`sign * average * lam^(chi + power)` tends to a constant."""
-
-    power: int
-    constant: str
-    sign: int = 1
-
-
+# `sign * average * lam^(chi + power)` tends to a constant: its name, the power and the sign.
 LIMITS = {
-    "g1": Limit(2, "c1"),
-    "g_perp": Limit(1, "c2", -1),
-    "unfitted": Limit(1, "c_n"),
-    "sigma11": Limit(3, "c11"),
-    "sigma12": Limit(2, "c12"),
-    "sigma22": Limit(1, "c22"),
+    "g1": ("c1", 2, 1),
+    "g_perp": ("c2", 1, -1),
+    "unfitted": ("c_n", 1, 1),
+    "sigma11": ("c11", 3, 1),
+    "sigma12": ("c12", 2, 1),
+    "sigma22": ("c22", 1, 1),
 }
 
 
@@ -49,8 +42,8 @@ def limits(lam: FloatArray, chi: float) -> dict[str, FloatArray]:
     """Each exact average at `r = 0`, times its power of `lam`, over its asymptotic constant."""
     exact, c = theory.averages(lam, np.zeros_like(lam), chi), theory.constants(chi)
     return {
-        name: to.sign * getattr(exact, name) * lam ** (chi + to.power) / getattr(c, to.constant)
-        for name, to in LIMITS.items()
+        name: sign * getattr(exact, name) * lam ** (chi + power) / getattr(c, constant)
+        for name, (constant, power, sign) in LIMITS.items()
     }
 
 
@@ -92,17 +85,12 @@ def spread(scale: Scale) -> dict[str, tuple[FloatArray, FloatArray]]:
     return spreads
 
 
-class OneStep(NamedTuple):
-    """After one step of SGD: `w1` over theory and error of the distribution, `[batch, seed]`."""
-
-    batch: FloatArray
-    w1: FloatArray
-    error: FloatArray
-
-
 @lru_cache(maxsize=16)
-def one_step(chi: float, scale: Scale) -> OneStep:
-    """One simulated step at a large learning rate, at batches well above the dimension."""
+def one_step(chi: float, scale: Scale) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """After one simulated step of a large learning rate, at batches well above the dimension.
+
+    `batch [n]`, `w1` over theory and error of the distribution `[n, seeds]`.
+    """
     largest, seeds = (13, 5) if scale == "quick" else (15, 20)
     batches = whole_powers(9, largest)
     w1, error = np.empty((2, len(batches), seeds))
@@ -113,30 +101,33 @@ def one_step(chi: float, scale: Scale) -> OneStep:
             expected = theory.first_step(lr=1.0, batch=batch, dim=ONE_STEP_DIM, chi=chi).w1
             w1[i, seed] = w[0] / expected
             error[i, seed] = expected_error(w[0] / np.linalg.norm(w[1:]), chi)
-    return OneStep(np.array(batches, dtype=np.float64), w1, error)
-
-
-class Fitted(NamedTuple):
-    """Share of training sets that one step fits, against the batch in units of its scale."""
-
-    ratio: FloatArray
-    share: FloatArray
-    trials: int
+    return np.array(batches, dtype=np.float64), w1, error
 
 
 @lru_cache(maxsize=4)
-def fitted_share(scale: Scale) -> Fitted:
-    """Training sets of chi = 3 fitted altogether by one step."""
-    chi, dim, size = 3.0, 8, 2**13
+def fitted_share(scale: Scale) -> dict[float, Estimate]:
+    """Share of training sets of chi = 3 that one step fits, by the batch in units of its scale.
+
+    With its exact binomial interval of 90 %.
+    """
+    from scipy.stats import beta
+
+    chi, dim, size, trials = 3.0, 8, 2**13, 20 if scale == "quick" else 400
     unit = theory.scales(train_size=size, dim=dim, chi=chi, margin=1e-12).one_step_batch
-    ratio = np.exp2(np.arange(-3.0, 5.0))
-    hits, trials = np.zeros(ratio.size), 20 if scale == "quick" else 400
+    hits = dict.fromkeys(np.exp2(np.arange(-3.0, 5.0)).tolist(), 0)
     for seed in range(trials):
         points = _points(dim, chi, size, seed)
-        for i, x in enumerate(ratio):
-            w = _after_one_step(points, max(round(x * unit), 1), seed)
-            hits[i] += bool((points.z @ w > 0).all())
-    return Fitted(ratio, hits / trials, trials)
+        for ratio in hits:
+            w = _after_one_step(points, max(round(ratio * unit), 1), seed)
+            hits[ratio] += bool((points.z @ w > 0).all())
+    return {
+        ratio: Estimate(
+            n / trials,
+            0.0 if n == 0 else float(beta.ppf(0.05, n, trials - n + 1)),
+            1.0 if n == trials else float(beta.ppf(0.95, n + 1, trials - n)),
+        )
+        for ratio, n in hits.items()
+    }
 
 
 def _points(dim: int, chi: float, size: int, seed: int) -> Any:
@@ -208,28 +199,17 @@ def claims_of_first_step(runs: Runs, scale: Scale) -> list[Claim]:
     share = fitted_share(scale)
     return [
         *(equal(f"6.chi{chi:g}", "w1 = eta E|x1|/sqrt(d) after the first step (ratio)",
-                geometric_mean(step.w1), 1, CLOSE, "nothing but sampling noise can differ")
-          for chi, step in steps.items()),
+                geometric_mean(w1), 1, CLOSE, "nothing but sampling noise can differ")
+          for chi, (_, w1, _) in steps.items()),
         *(equal(f"7.chi{chi:g}", "error ~ B^-((chi+1)/2) after the first step",
-                exponent(step.batch, step.error), -(chi + 1) / 2, 0.1 * (chi + 1) / 2,
+                exponent(batch, error), -(chi + 1) / 2, 0.1 * (chi + 1) / 2,
                 "a tenth of it; lambda is 3 and more, where corrections to the asymptote fade")
-          for chi, step in steps.items()),
+          for chi, (batch, _, error) in steps.items()),
         above("8a", "one step fits all points at B = 8 B_1, B_1 ~ P^(2/(1+chi)) (share)",
-              _share(share, 8.0), 0.9, "n = 1/P at B_1, hence 1/64 points unfitted on average"),
+              share[8.0], 0.9, "n = 1/P at B_1, hence 1/64 points unfitted on average"),
         below("8b", "one step does not fit all points at B = B_1/8 (share)",
-              _share(share, 0.125), 0.1, "64 points unfitted on average"),
+              share[0.125], 0.1, "64 points unfitted on average"),
     ]  # fmt: skip
-
-
-def _share(fitted: Fitted, ratio: float) -> Estimate:
-    """A share with its exact binomial interval of 90 %."""
-    from scipy.stats import beta
-
-    share, trials = float(fitted.share[fitted.ratio == ratio][0]), fitted.trials
-    hits = share * trials
-    low = 0.0 if hits == 0 else float(beta.ppf(0.05, hits, trials - hits + 1))
-    high = 1.0 if share == 1 else float(beta.ppf(0.95, hits + 1, trials - hits))
-    return Estimate(share, low, high)
 
 
 def draw(runs: Runs, scale: Scale) -> Any:
@@ -248,7 +228,7 @@ def _draw_constants(axes: Any) -> None:
     lam = np.geomspace(0.5, 1e3, 80)
     looks = [(line, color) for line in ("-", "--") for color in (BLUE, ORANGE, GREEN)]
     for (name, values), (line, color) in zip(limits(lam, 1.0).items(), looks, strict=True):
-        label = f"$c_{{{LIMITS[name].constant.removeprefix('c').removeprefix('_')}}}$"
+        label = f"$c_{{{LIMITS[name][0].removeprefix('c').removeprefix('_')}}}$"
         axes.plot(lam, values, line, color=color, label=label)
     axes.axhline(1, color="0.6", ls=":", lw=1)
     axes.set(xscale="log", xlabel=r"$\lambda$", ylabel="exact average / asymptote", ylim=(0, 1.25))
@@ -257,7 +237,7 @@ def _draw_constants(axes: Any) -> None:
 
 
 def _draw_time(perp: Any, along: Any, unfitted: Any) -> None:
-    for chi, color in zip(CHIS, shades(len(CHIS)), strict=True):
+    for chi, color in colored(CHIS):
         exact, k_perp = solution(chi), theory.constants(chi).k_perp
         late = theory.asymptotic(exact.time, chi=chi, dim=DIM, temperature=1.0)
         t, look = exact.time / DIM, {"color": color, "label": rf"$\chi={chi:g}$"}
@@ -293,19 +273,19 @@ def _draw_spread(axes: Any, scale: Scale) -> None:
 
 
 def _draw_one_step(axes: Any, scale: Scale) -> None:
-    for chi, color in zip(CHIS, shades(len(CHIS)), strict=True):
-        step = one_step(chi, scale)
-        mean = np.exp(np.log(step.error).mean(axis=1))
-        axes.plot(step.batch, mean, "o", color=color, ms=4.5, label=rf"$\chi={chi:g}$")
-        lam = theory.mean_abs_x1(chi) * np.sqrt(step.batch / (ONE_STEP_DIM - 1))
-        axes.plot(step.batch, theory.constants(chi).c_n * lam ** (-chi - 1), "k--", lw=0.9)
+    for chi, color in colored(CHIS):
+        batch, _, error = one_step(chi, scale)
+        mean = np.exp(np.log(error).mean(axis=1))
+        axes.plot(batch, mean, "o", color=color, ms=4.5, label=rf"$\chi={chi:g}$")
+        lam = theory.mean_abs_x1(chi) * np.sqrt(batch / (ONE_STEP_DIM - 1))
+        axes.plot(batch, theory.constants(chi).c_n * lam ** (-chi - 1), "k--", lw=0.9)
     key(axes, "--", r"$\propto B^{-(\chi+1)/2}$", "k", lw=0.9)
     axes.set(yscale="log", xlabel="$B$", ylabel="error after one step")
     axes.set_xscale("log", base=2)
     axes.set_ylim(axes.get_ylim()[0] / 100, 3)
     axes.legend(loc="upper right", fontsize=8, frameon=False, ncols=2, columnspacing=1)
     share, small = fitted_share(scale), axes.inset_axes((0.13, 0.14, 0.34, 0.15))
-    small.plot(share.ratio, share.share, "o-", color=color, ms=3, lw=1)
+    small.plot(list(share), [part.value for part in share.values()], "o-", color=color, ms=3, lw=1)
     small.axvline(1, color="0.6", ls=":", lw=1)
     small.set(xscale="log", ylim=(-0.08, 1.08))
     small.set_xlabel(r"$B/B_1$", fontsize=7, labelpad=0)
