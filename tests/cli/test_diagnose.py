@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+Call = Callable[..., tuple[int, str, str]]
 
 LAW = """
 import math
@@ -107,12 +110,14 @@ def test_a_table_its_page_and_its_store(tmp_path: Path) -> None:
         (("--epochs", "3", "--metric", "f1"), "metric = 'f1': must be one of test_error, train_l"),
     ],
 )
-def test_options_that_do_not_fit(tmp_path: Path, arguments: tuple[str, ...], said: str) -> None:
+def test_options_that_do_not_fit(
+    sgdphase: Call, tmp_path: Path, arguments: tuple[str, ...], said: str
+) -> None:
     (tmp_path / "bug.py").write_text(EPOCHS)
-    done = run(tmp_path, "bug.py", "--lr", "1", "--batch", "8", "--workers", "0", *arguments)
-    assert done.returncode == 2
-    assert [line for line in done.stderr.splitlines() if line.startswith(f"sgdphase: {said}")]
-    assert "Traceback" not in done.stderr and not done.stdout
+    given = ("--lr", "1", "--batch", "8", "--workers", "0")
+    code, out, err = sgdphase("diagnose", "bug.py", *given, *arguments)
+    assert (code, out) == (2, "")
+    assert [line for line in err.splitlines() if line.startswith(f"sgdphase: {said}")]
 
 
 @pytest.mark.parametrize(
@@ -127,14 +132,13 @@ def test_options_that_do_not_fit(tmp_path: Path, arguments: tuple[str, ...], sai
     ],
 )
 def test_what_is_wrong_is_said_in_one_line(
-    tmp_path: Path, text: str, arguments: tuple[str, ...], said: str
+    sgdphase: Call, tmp_path: Path, text: str, arguments: tuple[str, ...], said: str
 ) -> None:
     (tmp_path / "bug.py").write_text(text)
     given = (
         "--until", "fitted", "--lr", "1", "--batch", "8", "--train-sizes", "64", "--workers", "0",
     )  # fmt: skip
-    done = run(tmp_path, "bug.py", *given, *arguments)
-    assert done.returncode == 2
-    complaint = [line for line in done.stderr.splitlines() if line.startswith("sgdphase:")]
-    assert len(complaint) == 1 and said in complaint[0]
-    assert "Traceback" not in done.stderr and not done.stdout
+    code, out, err = sgdphase("diagnose", "bug.py", *given, *arguments)
+    assert (code, out) == (2, "")
+    (line,) = (line for line in err.splitlines() if line.startswith("sgdphase:"))
+    assert said in line
