@@ -11,7 +11,7 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal
 
 from sgdphase._display import Columns, Shown
-from sgdphase._parameters import FIELDS, MODELS, OMITTED, USER, Model, Parameter
+from sgdphase._parameters import FIELDS, MODELS, NATURAL, OMITTED, USER, Model, Parameter
 from sgdphase.errors import InputError, listed, require
 from sgdphase.problems import Problem, TeacherTask, problem_class
 
@@ -229,6 +229,16 @@ class Training:
         problem = dict(plain["problem"])
         kind = problem.pop("kind")
         return cls(**{**plain, "problem": problem_class(kind)(**problem)})
+
+    def with_seeds(self, seeds: Iterable[int]) -> list[Training]:
+        """The same training for each of the `seeds`, without checking again all the rest."""
+        trainings = []
+        for seed in seeds:
+            require("seed", seed, *NATURAL)
+            training = object.__new__(Training)
+            vars(training).update(vars(self), seed=seed)
+            trainings.append(training)
+        return trainings
 
     @property
     def key(self) -> str:

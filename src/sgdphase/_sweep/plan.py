@@ -131,8 +131,8 @@ def grid(
     """
     given: dict[str, Any] = {
         "train_size": train_size, "lr": lr, "batch": batch, "margin": margin, "momentum": momentum,
-        "weight_decay": weight_decay, "depth": depth, "width": width, "seed": _seeds(seeds),
-        "model": model, "activation": activation, "loss": loss, "sampler": sampler,
+        "weight_decay": weight_decay, "depth": depth, "width": width, "model": model,
+        "activation": activation, "loss": loss, "sampler": sampler,
         "dynamics": dynamics, "test_size": test_size, "max_steps": max_steps, "max_time": max_time,
         "max_samples": max_samples, "max_seconds": max_seconds,
     }  # fmt: skip
@@ -143,14 +143,15 @@ def grid(
         for name in list(given)
         if BY_NAME[name].grid == "values"
     }
-    sizes = axes.pop("train_size")
-    count = len(problems) * len(sizes) * len(pairs) * math.prod(map(len, axes.values()))
+    sizes, all_seeds = axes.pop("train_size"), _seeds(seeds)
+    cells = len(problems) * len(sizes) * len(pairs) * math.prod(map(len, axes.values()))
+    count = cells * len(all_seeds)
     if count > _LARGEST:
         raise InputError(f"the grid holds {count} trainings; it may hold {_LARGEST}")
 
     # A batch that was asked for by name and fits no train size at all is a mistake, not a corner.
     forgiving = len(sizes) > 1 or batch is None
-    trainings = []
+    trainings: list[Training] = []
     for task, size, (eta, points), *rest in product(problems, sizes, pairs, *axes.values()):
         if forgiving and not 1 <= points <= size:
             continue
@@ -160,7 +161,8 @@ def grid(
                 f"would be {points:g}; it must be a whole number"
             )
         cell = {name: _typed(name, value) for name, value in zip(axes, rest, strict=True)}
-        trainings.append(Training(task, _whole(size), float(eta), int(points), **cell, **given))
+        first = Training(task, _whole(size), float(eta), int(points), **cell, **given)
+        trainings += first.with_seeds(all_seeds)
     for task, size in product(problems, {training.train_size for training in trainings}):
         task.check_sizes(size, test_size)
     if not trainings:
@@ -174,7 +176,7 @@ def grid(
 def _seeds(seeds: Any) -> Sequence[int]:
     """A number of seeds, or the seeds."""
     if hasattr(seeds, "__iter__"):
-        return list(seeds)
+        return [_whole(seed) for seed in _values("seeds", seeds)]
     require("seeds", seeds, lambda n: n >= 1 and n == n // 1, "an integer of at least 1, or a list")
     return range(int(seeds))
 

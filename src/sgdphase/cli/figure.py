@@ -130,7 +130,9 @@ def _print_costs(rows: list[dict[str, Any]]) -> None:
 def _costs(each: Figure, store: Store) -> dict[str, Any]:
     row: dict[str, Any] = {"name": each.name, "shows": each.shows}
     try:
-        return row | {scale: cost(each, scale, store) for scale in SCALES}
+        row |= {scale: cost(each, scale, store) for scale in ("quick", "paper")}
+        same = each.plan("laptop") == each.plan("paper")  # as for most of the perceptron's
+        return row | {"laptop": row["paper"] if same else cost(each, "laptop", store)}
     except InputError as error:  # an extra is missing
         return row | dict.fromkeys(SCALES, str(error))
 
