@@ -37,4 +37,4 @@ def attach(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]],
         namespace[name] = module if modules[name] == f".{name}" else getattr(module, name)
         return namespace[name]
 
-    return load, lambda: sorted({*namespace, *public}), public
+    return load, lambda: list(public), public

@@ -97,9 +97,9 @@ def test_too_little_says_what_to_run(sgdphase, tmp_path):
     ("args", "message"),
     [
         (["--observable", "loudness"], "no column loudness: the runs have .*alignment"),
-        (["--chi", "3"], r"chi = 3\.0: must be one of 1"),
+        (["--chi", "3"], r"chi = 3\.0: the runs have 1"),
         (["--where", "momentum"], "must be NAME=VALUE"),
-        (["--where", "pi=3"], "pi = 3.0: the runs have"),
+        (["--where", "pi=3"], "pi: no such parameter; the runs have"),
         (["--factor", "1/2"], "factor = 0.5: must be a number above 1"),
         (["--out", "diagram.txt"], "must end in one of"),
     ],

@@ -72,7 +72,7 @@ def test_a_choice(sgdphase, store, tmp_path, choice):
         ("none/out.html", [], "cannot be written (No such file or directory)"),
         ("out.txt", [], "must end in .html"),
         ("out.html", ["--observable", "w7"], "no column w7"),
-        ("out.html", ["--chi", "3"], "chi = 3.0: must be one of"),
+        ("out.html", ["--chi", "3"], "chi = 3.0: the runs have"),
         ("out.html", ["--dim", "8", "--where", "dim=8"], "dim is chosen already"),
         ("out.html", ["--factor", "1"], "factor = 1.0: must be a number above 1"),
         ("out.html", ["--where", "factor=2"], "the runs have"),

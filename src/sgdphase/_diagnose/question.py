@@ -43,10 +43,10 @@ from sgdphase._diagnose.unknown import (
     warnings_of,
 )
 from sgdphase._records import Outcome
-from sgdphase._sweep.progress import duration
 from sgdphase.diagram._batch_table import Equivalent, Equivalents, equivalents
 from sgdphase.diagram._training_runs import went_up
 from sgdphase.own.function import UNKNOWN_SIZE
+from sgdphase.stats import duration
 
 REACH = 16  # the first table ends at this many times the user's batch
 FURTHEST = 1024  # and no later row goes beyond this many times
@@ -156,9 +156,9 @@ class BatchQuestion:
         self.estimated = monotonic() - self.started + seconds
         count = round(here + row * len(wanted))
         text = (
-            f"one training takes {_short(time(point.batch))}; to compare with batch "
-            f"{listed(wanted)} takes about {count} trainings and {duration(seconds)}, minus what "
-            "the store has; then open verdicts and larger batches, while the budget lasts"
+            f"one training takes {_short(time(point.batch))}; comparing with batch "
+            f"{listed(wanted)} takes about {count} trainings and {duration(seconds)} (less if the "
+            "store has some); time left goes into undecided rows and larger batches"
         )
         if not fits:
             part = max(runner.left, 0.0) / max(seconds, 1e-9)
@@ -166,7 +166,7 @@ class BatchQuestion:
         if effort != efforts[0]:
             whole = table_seconds(efforts[0], point.batch, rows[0], time, parallel)
             self.enough = whole / _PLANNED + monotonic() - self.started
-            text += f"; a budget of {duration(self.enough)} would have {_EVERY}"
+            text += f"; with a budget of {duration(self.enough)} {_EVERY} would be measured"
         runner.report(text)
         return effort, wanted
 
@@ -308,7 +308,8 @@ class BatchQuestion:
         top = max(self.done, default=0)
         rest = [b for b in self._wanted(EFFORTS[0]) if b not in self.done and b < top]
         if rest and self.enough is not None:
-            yield f"{named(rest)}: a budget of {duration(self.enough)} would have {_EVERY}"
+            enough = duration(self.enough)
+            yield f"{named(rest)}: with a budget of {enough} {_EVERY} would be measured"
 
     def _left_out(self, wanted: list[int], time: TrainingTime) -> str:
         """What the budget was too small for."""

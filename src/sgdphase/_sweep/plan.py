@@ -49,7 +49,7 @@ class Plan(Shown, Sequence[Training]):
 
     def _lines(self) -> list[str]:
         left_out = f", {self.left_out} cells left out (batch too large)" if self.left_out else ""
-        return [f"Plan of {len(self)} trainings{left_out}"]
+        return [f"Plan of {len(self)} training{'s' * (len(self) != 1)}{left_out}"]
 
     def _summary(self) -> Columns:
         table = self._table()
@@ -156,6 +156,8 @@ def grid(
         if forgiving and not 1 <= points <= size:
             continue
         if points != int(points):
+            if batch is not None:
+                raise InputError(f"batch = {points:g}: must be an integer")
             raise InputError(
                 f"lr = {eta:g} and temperature = {eta / points:g}: batch = lr / temperature "
                 f"would be {points:g}; it must be a whole number"
@@ -197,7 +199,7 @@ def _lr_and_batch(lr: Any, batch: Any, temperature: Any) -> list[tuple[float, fl
     given = {name: value for name, value in plane.items() if value is not None}
     if len(given) != 2:
         raise InputError(
-            f"{', '.join(given) or 'none'} given: give two of lr, batch and temperature "
+            f"{', '.join(given) or 'none of them'} given: give two of lr, batch and temperature "
             "(temperature = lr / batch)"
         )
     given = {name: _values(name, value) for name, value in given.items()}

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Self, TextIO
 from sgdphase._records import Status
 from sgdphase._sweep.run import STATUSES, Run
 from sgdphase._sweep.tally import Tally
+from sgdphase.stats import duration
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -110,26 +111,9 @@ def statuses_in_words(counts: dict[str, int]) -> str:
     return ", ".join(f"{status} {counts[status]}" for status in STATUSES if counts.get(status))
 
 
-def duration(seconds: float) -> str:
-    """A duration as text.
-
-    >>> duration(0.3), duration(75), duration(5000), duration(400000)
-    ('less than 1 s', '1 min 15 s', '1 h 23 min', '4 d 15 h')
-    """
-    if seconds < 1:
-        return "less than 1 s"
-    whole = round(seconds)
-    for size, name, smaller, small_name in (
-        (86400, "d", 3600, "h"),
-        (3600, "h", 60, "min"),
-        (60, "min", 1, "s"),
-    ):
-        if whole >= size:
-            return f"{whole // size} {name} {whole % size // smaller} {small_name}"
-    return f"{whole} s"
-
-
 def _pace(tally: Tally) -> list[str]:
     if not tally.costs:
         return []
-    return [f"{tally.rate():.3g}/s", f"about {duration(tally.seconds_left())} left"]
+    left = tally.seconds_left()
+    about = "about " if left >= 1 else ""
+    return [f"{tally.rate():.3g}/s", f"{about}{duration(left)} left"]

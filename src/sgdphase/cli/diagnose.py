@@ -141,15 +141,15 @@ def diagnose(
 
     Trains your model as you train it, for your number of epochs, at other batches and learning
     rates with several seeds, and prints for each batch the learning rate that learns the same and
-    what its test error is. Every training is kept in the store: the same command goes on where it
-    was, and what is there is not run again.
+    what its test error is. Every training is kept in the store: the same command continues,
+    and what is there is not run again.
 
     Example: sgdphase diagnose my_training.py --lr 0.05 --batch 32 --epochs 40 --out report
     """
     from sgdphase._diagnose import diagnose as run_diagnosis
     from sgdphase._diagnose import diagnose_until_fitted
     from sgdphase._report import diagnosis_page, make_folder
-    from sgdphase._sweep.progress import duration
+    from sgdphase.stats import duration
 
     set_up(None, device, dask)
     # Code of the user's may move the working directory.

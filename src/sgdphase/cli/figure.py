@@ -9,13 +9,13 @@ from typing import Annotated, Any
 import typer
 
 from sgdphase._sweep import DaskWorkers, Store, progress_on
-from sgdphase._sweep.progress import duration
 from sgdphase.cli._networks import set_up
 from sgdphase.cli._options import JSON, Dask, DataDir
 from sgdphase.cli._output import answer, print_table
 from sgdphase.errors import InputError
 from sgdphase.paper.figure import FIGURES, SCALES, Figure, chosen, cost, make, read_claims
 from sgdphase.paper.gallery import interval, number, totals
+from sgdphase.stats import duration
 
 # Of `--list`, in a terminal and in a pipe.
 _COLUMNS = 100

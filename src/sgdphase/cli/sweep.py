@@ -88,7 +88,7 @@ def _sweep(
 
 def _say_plan(plan: Plan, store: Store, team: Workers, **what: Any) -> dict[str, float]:
     from sgdphase._sweep import missing
-    from sgdphase._sweep.progress import duration
+    from sgdphase.stats import duration
 
     jobs = missing(plan, store, **what)
     costs = [job.cost for job in jobs]
@@ -106,7 +106,8 @@ def _say_plan(plan: Plan, store: Store, team: Workers, **what: Any) -> dict[str,
 
 def _run(plan: Plan, store: Store, team: Workers, **what: Any) -> Summary:
     from sgdphase._sweep import Stopped, SweepError, progress_on, sweep
-    from sgdphase._sweep.progress import duration, statuses_in_words
+    from sgdphase._sweep.progress import statuses_in_words
+    from sgdphase.stats import duration
 
     if plan.left_out:
         _say(f"{plan.left_out} cells left out: batch outside 1 to the train size")

@@ -67,7 +67,7 @@ def online_command(
     weight_decay: Annotated[float, parameter_option("weight_decay", "Weight decay.")] = 0.0,
     json: Annotated[bool, JSON] = False,
 ) -> None:
-    """The online dynamics from w = 0 (Eq. 3 without noise) at given times.
+    """The online dynamics from w = 0 at given times: Eq. 3 without noise.
 
     Example: sgdphase theory online --chi 1 --dim 128 --margin 2^-7 --temperature 2 --time 1,1e3,1e6
     """

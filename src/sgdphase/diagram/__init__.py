@@ -1,4 +1,4 @@
-"""From runs to phases: regimes, boundaries, power laws and data collapse, all with intervals.
+"""From runs to phases: regimes, boundaries, all with intervals.
 
 It reads a table of runs and knows nothing of how they were made.
 """

@@ -196,10 +196,10 @@ def choose(columns: dict[str, NDArray[Any]], fixed: Mapping[str, Any]) -> dict[s
         if wanted is None:
             continue
         if name not in columns:
-            raise InputError(f"{name} = {wanted}: the runs have {_listed(sorted(columns))}")
+            raise InputError(f"{name}: no such parameter; the runs have {_listed(sorted(columns))}")
         keep = np.array([_same(value, wanted) for value in columns[name]], dtype=bool)
         if not keep.any():
-            raise InputError(f"{name} = {wanted}: must be one of {_listed(_values(columns[name]))}")
+            raise InputError(f"{name} = {wanted}: the runs have {_listed(_values(columns[name]))}")
         columns = {n: c[keep] for n, c in columns.items()}
     return columns
 

@@ -208,7 +208,10 @@ def _about_data(user: UserTraining) -> Iterator[str]:
             f"the full training set is {user.train_size}"
         )
     if user.test_size < _FEW_TEST_POINTS:
-        yield f"only {user.test_size} test points: the test error moves by {1 / user.test_size:.1%}"
+        yield (
+            f"only {user.test_size} test points: the test error changes in steps of "
+            f"{1 / user.test_size:.1%}"
+        )
     yield from user.problem.notes
     if user.problem.changes:
         yield (

@@ -2,6 +2,9 @@
 
 1B is the fully connected net on parity MNIST: at laptop scale `fig1b` has three seeds of fewer
 points, `fig1b-full` one seed of as many as in the paper. 1C is the CNN on CIFAR10.
+
+Trained: `settings.fc`, `settings.cnn`. Drawn: `planes.draw_phases`. Claims (1) to (5):
+`planes.phase_claims`.
 """
 
 from __future__ import annotations

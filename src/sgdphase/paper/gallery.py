@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from sgdphase.paper.figure import FIGURES, Figure, read_claims
+from sgdphase.stats import digits
 
 
 def totals(ledger: list[dict[str, Any]]) -> str:
@@ -79,12 +80,12 @@ def _escape(text: str) -> str:
 
 def number(value: float | None) -> str:
     """Three digits, or nothing."""
-    return "" if value is None else f"{value:.3g}"
+    return "" if value is None else digits(value)
 
 
 def interval(claim: dict[str, Any]) -> str:
     """The ends of a claim's interval, or nothing."""
-    return "" if claim["low"] is None else f"{claim['low']:.3g} .. {claim['high']:.3g}"
+    return "" if claim["low"] is None else f"{digits(claim['low'])} .. {digits(claim['high'])}"
 
 
 if __name__ == "__main__":

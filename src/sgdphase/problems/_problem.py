@@ -77,4 +77,6 @@ def problem_class(kind: str) -> type[Problem]:
     try:
         return cast("type[Problem]", getattr(importlib.import_module(module), name))
     except (ModuleNotFoundError, AttributeError) as error:
-        raise InputError(f"problem kind = '{kind}': cannot import it ({error})") from error
+        raise InputError(
+            f"problem kind = '{kind}': cannot import it ({error}); is its folder on PYTHONPATH?"
+        ) from error

@@ -56,3 +56,22 @@ def digits(value: float, count: int = 3) -> str:
     ('2420', '0.0123', '')
     """
     return "" if math.isnan(value) else f"{float(f'{value:.{count}g}'):.15g}"
+
+
+def duration(seconds: float) -> str:
+    """A duration as text.
+
+    >>> duration(0.3), duration(75), duration(5000), duration(400000)
+    ('less than 1 s', '1 min 15 s', '1 h 23 min', '4 d 15 h')
+    """
+    if seconds < 1:
+        return "less than 1 s"
+    whole = round(seconds)
+    for size, name, smaller, small_name in (
+        (86400, "d", 3600, "h"),
+        (3600, "h", 60, "min"),
+        (60, "min", 1, "s"),
+    ):
+        if whole >= size:
+            return f"{whole // size} {name} {whole % size // smaller} {small_name}"
+    return f"{whole} s"

@@ -7,7 +7,7 @@ import statistics
 from collections.abc import Iterable, Sequence
 
 from sgdphase._records import Outcome
-from sgdphase._sweep.progress import duration
+from sgdphase.stats import duration
 
 _REASONS = ("diverged", "budget", "given up", "not positive", "failed")
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from sgdphase._diagnose.learner import Once, Trial
 from sgdphase._diagnose.runner import Runner
-from sgdphase._sweep.progress import duration
 from sgdphase.errors import InputError
+from sgdphase.stats import duration
 
 # Share of the budget that is planned: some trainings take longer than the first one.
 _PLANNED = 0.7
