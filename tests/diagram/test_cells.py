@@ -37,7 +37,9 @@ def test_several_experiments_are_listed(model):
     assert plane_from_table(table, train_size=1024).fixed == {"train_size": 1024, "margin": 0.25}
     with pytest.raises(InputError, match="train_size = 7: the runs have 1024, 2048"):
         plane_from_table(table, train_size=7)
-    with pytest.raises(InputError, match="depth: no such parameter; the runs have alignment, batch"):
+    with pytest.raises(
+        InputError, match="depth: no such parameter; the runs have alignment, batch"
+    ):
         plane_from_table(table, depth=3)
 
 
