@@ -346,7 +346,7 @@ def test_what_a_store_page_refuses(tmp_path):
     assert path.read_bytes() == before
     with pytest.raises(InputError, match="no column w2: the runs have"):
         store_page(path, tmp_path / "out.html", observable="w2")
-    with pytest.raises(InputError, match="train_size = 7: must be one of 512"):
+    with pytest.raises(InputError, match="train_size = 7: the runs have 512"):
         store_page(path, tmp_path / "out.html", fixed={"train_size": 7})
     with pytest.raises(InputError, match=r"factor = 0\.5"):
         store_page(path, tmp_path / "out.html", factor=0.5)
