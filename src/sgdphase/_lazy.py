@@ -1,6 +1,6 @@
 """Public names that load with their first use, so that importing a package costs nothing.
 
-A package states its names once, in the stub `__init__.pyi` beside its `__init__.py`, where type
+A package states its names once, in the stub `__init__.pyi` next to its `__init__.py`, where type
 checkers and editors read them too: `from ._online import Online as Online` for a name of a module,
 `from . import theory as theory` for a module. A stub with an `__all__` lists there the names for
 users; its other names serve the package itself.
