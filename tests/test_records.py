@@ -1,8 +1,8 @@
 """A training's identity, what it refuses, and how an outcome is read."""
 
 import math
-from dataclasses import fields, replace
-from typing import Any
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -79,6 +79,38 @@ def test_identities_in_stores_stand(problem: Any, options: dict[str, Any], key: 
     training = record(problem, **options)
     assert training.key == key
     assert Training.from_dict(training.as_dict()) == training
+
+
+@dataclass(frozen=True)
+class Disk:
+    """A problem from outside, with fields that are named as others of the package."""
+
+    kind: ClassVar[str] = "disk:Disk"
+    path: str = "a"
+    direction: str = "random"
+    epochs: int | None = 3
+    place: str = field(default="here", compare=False)
+
+
+def test_fields_of_a_problem_from_outside_are_part_of_the_identity() -> None:
+    """Whatever their names; but for those that do not make two problems different."""
+    problems = [Disk(), Disk(path="b"), Disk(direction="axis"), Disk(epochs=None)]
+    trainings = [
+        Training(problem, 8, 1.0, 2, model="disk:train")  # type: ignore[arg-type]
+        for problem in problems
+    ]
+    assert len({training.key for training in trainings}) == 4
+    for training, problem in zip(trainings, problems, strict=True):
+        plain = training.as_dict()["problem"]
+        assert Disk(**{name: plain[name] for name in plain if name != "kind"}) == problem
+    elsewhere = replace(trainings[0], problem=Disk(place="there"))
+    assert elsewhere.key == trainings[0].key
+
+
+@pytest.mark.parametrize("name", ["loss", "sampler", "dynamics"])
+def test_a_text_that_is_not_given_is_refused(name: str) -> None:
+    with pytest.raises(InputError, match=f"{name} = 'None': must be "):
+        Training(TASK, 8, 1.0, 2, model="fc", **{name: None})  # type: ignore[arg-type]
 
 
 def test_there_is_a_known_identity_for_every_model() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from functools import lru_cache
 from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal
@@ -173,7 +173,7 @@ class Training:
                 )
         for parameter in _TEXTS:
             value, choices = getattr(self, parameter.name), model.choices_of(parameter, epochs)
-            if value is not None and value not in choices:
+            if (value is not None or parameter.default is not None) and value not in choices:
                 here = "" if model.name in USER else f" for {model.name}"
                 raise InputError(f"{parameter.words} = '{value}': must be {listed(choices)}{here}")
         if epochs and self.optimizer != "sgd" and self.momentum > 0:
@@ -220,8 +220,10 @@ class Training:
         """Plain values, nested as the fields are; the problem carries its `kind`."""
         # Not all by `asdict`, which takes ten times as long to copy what is immutable anyway.
         plain = _without_omitted(vars(self))
-        plain["problem"] = _without_omitted(asdict(self.problem)) | {"kind": self.problem.kind}
-        return plain
+        problem = asdict(self.problem)
+        if isinstance(self.problem, TeacherTask):  # the parameters in the table are its fields
+            problem = _without_omitted(problem)
+        return plain | {"problem": problem | {"kind": self.problem.kind}}
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Training:
@@ -250,8 +252,10 @@ class Training:
 @lru_cache(2**15)
 def _key(training: Training, engine: int) -> str:
     plain = training.as_dict()
-    # Data of the user's own are known by their content, wherever the file lies.
-    plain["problem"].pop("path", None)
+    # What does not make two problems different, such as where a file of the same content lies.
+    for each in fields(training.problem):
+        if not each.compare:
+            del plain["problem"][each.name]
     content = json.dumps([engine, _canonical(plain)], sort_keys=True)
     return hashlib.sha256(content.encode()).hexdigest()[:32]
 
