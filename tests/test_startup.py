@@ -76,6 +76,7 @@ def test_the_list_of_figures_asks_the_store_and_a_cost_model_only(tmp_path: Path
         ("sweep", "perceptron", "--help"),
         ("sweep", "perceptron", "--lr", "x", "--batch", "1"),
         ("diagnose", "my.py", "--lr", "1"),
+        ("diagnose", "my.py", "--lr", "1", "--batch", "8"),
         ("theory", "constants", "--chi", "x"),
         ("runs", "no.sqlite"),
         ("diagram",),

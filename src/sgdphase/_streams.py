@@ -2,7 +2,7 @@
 
 A stream is `SeedSequence([seed, use, ...])`. Streams of one seed are independent, so that the size
 of one set never moves another. The numbers are part of what a seed means: a change would change
-every training. Uses that share a number never meet in one training.
+every training.
 
 ==  ====================================================================================
 0   training set of the teacher task

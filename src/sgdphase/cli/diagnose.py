@@ -146,9 +146,23 @@ def diagnose(
 
     Example: sgdphase diagnose my_training.py --lr 0.05 --batch 32 --epochs 40 --out report
     """
+    if betas is not None and len(betas) != 2:
+        raise InputError(f"betas = {betas}: must be two numbers, as 0.9,0.999")
+    of_epochs = {
+        "optimizer": optimizer, "betas": betas, "schedule": schedule, "warmup": warmup,
+        "metric": metric, "maximize": maximize, "batches": batches,
+    }  # fmt: skip
+    of_fitted = {"margin": margin, "sampler": sampler, "train_sizes": train_sizes}
+    until_fitted = _asks_until_fitted(epochs, until)
+    if until_fitted:
+        _refuse(of_epochs, "is for trainings of --epochs")
+    else:
+        sizes = of_fitted.pop("train_sizes")
+        _refuse(of_fitted, "is for trainings --until fitted")
+        of_epochs |= {"epochs": epochs, "train_size": None if sizes is None else max(sizes)}
+
     from sgdphase._diagnose import diagnose as run_diagnosis
     from sgdphase._diagnose import diagnose_until_fitted
-    from sgdphase._report import diagnosis_page, make_folder
     from sgdphase.stats import duration
 
     set_up(None, device, dask)
@@ -156,30 +170,19 @@ def diagnose(
     place = Path(store or f"{file.stem}.sqlite").absolute()
     folder = None if out is None else out.absolute()
     if folder is not None:
+        from sgdphase._report import diagnosis_page, make_folder
+
         make_folder(folder)
-    if betas is not None and len(betas) != 2:
-        raise InputError(f"betas = {betas}: must be two numbers, as 0.9,0.999")
     common = {
         "lr": lr, "batch": batch, "loss": loss, "momentum": momentum, "weight_decay": weight_decay,
         "budget": budget, "workers": _cluster(dask, workers), "store": place,
     }  # fmt: skip
-    of_epochs = {
-        "optimizer": optimizer, "betas": betas, "schedule": schedule, "warmup": warmup,
-        "metric": metric, "maximize": maximize, "batches": batches,
-    }  # fmt: skip
-    of_fitted = {"margin": margin, "sampler": sampler, "train_sizes": train_sizes}
     with store_in_use(place):
         diagnosis: Any
-        if _asks_until_fitted(epochs, until):
-            _refuse(of_epochs, "is for trainings of --epochs")
+        if until_fitted:
             diagnosis = diagnose_until_fitted(file, **common, **of_fitted, seeds=seeds or 3)
         else:
-            size = of_fitted.pop("train_sizes")
-            _refuse(of_fitted, "is for trainings --until fitted")
-            train_size = None if size is None else max(size)
-            diagnosis = run_diagnosis(
-                file, **common, **of_epochs, epochs=epochs, seeds=seeds, train_size=train_size
-            )
+            diagnosis = run_diagnosis(file, **common, **of_epochs, seeds=seeds)
         spent = f"{diagnosis.trainings} trainings, {duration(diagnosis.seconds)}."
         answer(diagnosis.as_dict(), json, lambda: print(f"{diagnosis}\n{spent}"))
         if folder is not None:
