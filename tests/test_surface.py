@@ -145,3 +145,22 @@ def test_what_is_shown_is_escaped(tmp_path: Path) -> None:
 def test_a_report_is_a_page_of_a_store(summary: sp.Summary, tmp_path: Path) -> None:
     page = sp.report(summary.store, tmp_path / "page.html", chi=1.0)
     assert page == tmp_path / "page.html" and "noise-dominated" in page.read_text()
+
+
+def test_two_threads_may_load_names_at_once() -> None:
+    code = """
+import threading
+import sgdphase as sp
+failed = []
+def load(name):
+    try:
+        getattr(sp, name)
+    except BaseException as error:
+        failed.append((name, repr(error)))
+threads = [threading.Thread(target=load, args=(name,)) for name in ("sweep", "scales", "draw")]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+print(failed, [name for name in sp.__all__ if getattr(sp, name) is None])
+"""
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert said.stdout == "[] []\n", said.stderr

@@ -32,9 +32,13 @@ def attach(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]],
     def load(name: str) -> Any:
         if name not in modules:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        is_module = modules[name] == f".{name}"
+        if not is_module and modules[name] != ".errors":
+            # Two threads that load two names at once must not both begin to load numpy.
+            import_module("numpy")
         module = import_module(modules[name], package)
         # Kept, so that the next use does not come here.
-        namespace[name] = module if modules[name] == f".{name}" else getattr(module, name)
+        namespace[name] = module if is_module else getattr(module, name)
         return namespace[name]
 
     return load, lambda: list(public), public
