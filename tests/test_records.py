@@ -169,4 +169,5 @@ def test_an_observable_is_read_by_its_name_only() -> None:
     assert outcome["w1"] == 2.0 and type(outcome["w1"]) is float
     with pytest.raises(KeyError, match="w2: not among w1, w_perp"):
         outcome["w2"]
+    assert "w1" in outcome and "w2" not in outcome
     assert not hasattr(outcome, "w1")

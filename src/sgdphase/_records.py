@@ -299,6 +299,10 @@ class Outcome(Shown):
         """The trajectory."""
         return self.trajectory
 
+    def __contains__(self, name: object) -> bool:
+        """Whether there is an observable of this name."""
+        return name in self.observables
+
     def __getitem__(self, name: str) -> float:
         """An observable by its name; any other name raises a KeyError that lists the names."""
         if name in self.observables:

@@ -133,7 +133,7 @@ FIGURES = (
             ylabel=r"$\|\mathbf{w}\|\,/\,P^{\gamma}$,  $\gamma=1/(1+\chi)$",
             inset=((0.62, 0.11, 0.36, 0.36), "$T$", r"$\|\mathbf{w}\|$"),
             extra=_norm_in_theory,
-            look={"linestyle": "", "markersize": 5},
+            look={"linestyle": "", "markersize": 5, "markerfacecolor": "none"},
             room=(0.2, 0.12),
             legend={"loc": "upper left"},
         ),

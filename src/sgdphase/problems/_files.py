@@ -203,5 +203,6 @@ def _missing(files: FileSet, names: list[str], error: Exception) -> InputError:
     return InputError(
         f"{files.kind} needs {', '.join(names)}: not in {folders}, and the download failed "
         f"({error}); put the files into a folder '{files.folder}' and name the folder that it is "
-        f"in with --data-dir or {VARIABLE}, or run 'sgdphase data fetch' where there is a network"
+        f"in with {VARIABLE} (or --data-dir, if the command has it), or run 'sgdphase data fetch' "
+        "where there is a network"
     )
