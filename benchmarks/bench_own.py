@@ -13,7 +13,7 @@ import tempfile
 from pathlib import Path
 
 import sgdphase as sp
-from sgdphase.own import user_training
+from sgdphase._own import user_training
 
 EXAMPLE = Path(__file__).parents[1] / "examples" / "mnist_digits.py"
 POINTS, SEEDS = 1000, 3

@@ -19,7 +19,7 @@ PACKAGE = SOURCE / "sgdphase"
 RANKS: tuple[tuple[str, ...], ...] = (
     ("stats", "theory", "problems"),
     ("perceptron", "networks"),
-    ("own",),
+    ("_own",),
     ("_sweep",),
     ("diagram",),
     ("paper", "_diagnose"),
@@ -43,7 +43,7 @@ ROOT: dict[str, set[str]] = {
 # The rooms below the records, which therefore may not use them.
 BELOW_RECORDS = {"stats", "theory", "problems"}
 # Modules of these rooms may have public names: the room is private, or its files are its content.
-PUBLIC_MODULES = {"paper", "own", "cli"}
+PUBLIC_MODULES = {"paper", "cli"}
 
 
 def modules() -> dict[str, Path]:

@@ -248,11 +248,11 @@ MODELS: dict[str, Model] = {
         ),
         Model(
             "own",
-            trainer="sgdphase.own.trainer",
+            trainer="sgdphase._own.trainer",
             engine=2,
             choices={"loss": ("hinge", "logistic")},
             epoch_choices={"loss": EPOCH_LOSSES, "sampler": ("epoch",)},
         ),
-        Model("function", trainer="sgdphase.own.function", anything=True),
+        Model("function", trainer="sgdphase._own.function", anything=True),
     )
 }  # fmt: skip

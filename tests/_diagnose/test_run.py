@@ -19,9 +19,9 @@ from sgdphase._diagnose import runner
 from sgdphase._diagnose.fitted import schedule
 from sgdphase._diagnose.fitted.answer import FittedDiagnosis
 from sgdphase._diagnose.fitted.schedule import Schedule
+from sgdphase._own import user_training
 from sgdphase._sweep.workers import InProcess
 from sgdphase.errors import InputError, UserError
-from sgdphase.own import user_training
 
 LAW = '''
 import math
@@ -156,7 +156,7 @@ def test_many_seeds(law: Path) -> None:
 def test_data_that_cannot_be_fitted_are_named_as_such(monkeypatch: Any) -> None:
     """Labels are coins: a line through 4 dimensions cannot have 64 of them right."""
     torch = pytest.importorskip("torch")
-    monkeypatch.setattr(sys.modules["sgdphase.own.user"], "_EPOCHS", 8)
+    monkeypatch.setattr(sys.modules["sgdphase._own.user"], "_EPOCHS", 8)
     rng = np.random.default_rng(0)
     x, y = rng.standard_normal((320, 4)), rng.integers(0, 2, 320)
     found = diagnosed(lambda: torch.nn.Linear(4, 1), (x, y), lr=0.5, seeds=2, train_sizes=[64])
@@ -348,7 +348,7 @@ def test_adaptive_optimisers_and_schedules_are_named(law: Path) -> None:
 
 def test_a_model_and_data_in_python(monkeypatch: Any) -> None:
     torch = pytest.importorskip("torch")
-    monkeypatch.setattr(sys.modules["sgdphase.own.user"], "_EPOCHS", 64)
+    monkeypatch.setattr(sys.modules["sgdphase._own.user"], "_EPOCHS", 64)
     rng = np.random.default_rng(0)
     x = rng.standard_normal((320, 8))
     y = np.where(x[:, 0] > 0, 7, 3)

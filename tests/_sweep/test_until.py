@@ -9,10 +9,10 @@ from time import monotonic
 
 import pytest
 
+from sgdphase._own.problem import user_file
 from sgdphase._records import Training
 from sgdphase._sweep import Plan, Store, grid, sweep
 from sgdphase._sweep.workers import InProcess, Kept, Processes
-from sgdphase.own.problem import user_file
 
 
 def toy(function: str = "train", seeds: int = 6) -> Plan:

@@ -21,7 +21,7 @@ from pathlib import Path
 from sgdphase import cli
 from sgdphase.cli._stop import store_in_use
 from sgdphase.errors import InputError
-from sgdphase.own import user_file
+from sgdphase._own import user_file
 from sgdphase._records import Training
 from sgdphase._sweep import sweep
 

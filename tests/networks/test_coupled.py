@@ -12,6 +12,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from sgdphase._own import fitted
+from sgdphase._own.code import user_code
+from sgdphase._own.module import fresh
+from sgdphase._own.problem import user_functions
 from sgdphase._records import Training
 from sgdphase.networks._batches import batches
 from sgdphase.networks._coupled import CoupledFitting, batch_norms
@@ -19,10 +23,6 @@ from sgdphase.networks._descent import State, _is_dead, descend
 from sgdphase.networks._log import Log, copies
 from sgdphase.networks._losses import LOSSES, margins
 from sgdphase.networks._observables import alignment, scores
-from sgdphase.own import fitted
-from sgdphase.own.code import user_code
-from sgdphase.own.module import fresh
-from sgdphase.own.problem import user_functions
 
 DIM = 4
 

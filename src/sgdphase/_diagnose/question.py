@@ -42,10 +42,10 @@ from sgdphase._diagnose.unknown import (
     user_failures,
     warnings_of,
 )
+from sgdphase._own.function import UNKNOWN_SIZE
 from sgdphase._records import Outcome
 from sgdphase.diagram._batch_table import Equivalent, Equivalents, equivalents
 from sgdphase.diagram._training_runs import went_up
-from sgdphase.own.function import UNKNOWN_SIZE
 from sgdphase.stats import duration
 
 REACH = 16  # the first table ends at this many times the user's batch

@@ -19,10 +19,10 @@ from sgdphase._diagnose.fitted.question import Question
 from sgdphase._diagnose.fitted.schedule import given, ladder
 from sgdphase._diagnose.question import BatchQuestion
 from sgdphase._diagnose.runner import Runner
+from sgdphase._own import UserTraining, forget, user_training
 from sgdphase._sweep import Store, Workers
 from sgdphase._sweep.workers import Kept, workers_of
 from sgdphase.errors import InputError, require
-from sgdphase.own import UserTraining, forget, user_training
 
 _UNITS = {"": 1.0, "s": 1.0, "sec": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
 # A first guess of lr ~ batch^exponent: by its square root the step of an adaptive optimizer grows.

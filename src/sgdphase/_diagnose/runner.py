@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from time import monotonic
 
 from sgdphase._diagnose.learner import Searcher, Trial
+from sgdphase._own import UserTraining
 from sgdphase._records import Outcome, Training
 from sgdphase._sweep import Run, Store, sweep
 from sgdphase._sweep.workers import Kept
 from sgdphase.errors import InputError, UserError
-from sgdphase.own import UserTraining
 from sgdphase.stats import duration
 
 # A training that takes this many times as long as usual is given up: most of them never end.

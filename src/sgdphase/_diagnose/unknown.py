@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from sgdphase._diagnose.answer import Diagnosis
 from sgdphase._diagnose.learner import Trial
 from sgdphase._diagnose.text import listed
+from sgdphase._own import UserTraining
 from sgdphase._records import Outcome
 from sgdphase.diagram._training_runs import Setting, went_up
-from sgdphase.own import UserTraining
 
 _TOO_MANY = 100  # seeds: more are not suggested
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from sgdphase._own import UserProblem
 from sgdphase._report.page import (
     Html,
     folded,
@@ -34,7 +35,6 @@ from sgdphase.diagram import REGIMES, PhaseDiagram, phase_diagram, plane_from_ta
 from sgdphase.diagram._cells import EXPERIMENT, choose
 from sgdphase.diagram._draw import draw_figure
 from sgdphase.errors import InputError
-from sgdphase.own import UserProblem
 from sgdphase.stats import Estimate
 
 # A row has about 300 bytes: with more rows a browser takes long to open the page.

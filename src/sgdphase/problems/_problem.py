@@ -51,7 +51,7 @@ PROBLEMS = {
     "mnist-parity": "sgdphase.problems:MnistParity",
     "cifar-animals": "sgdphase.problems:CifarAnimals",
     "arrays": "sgdphase.problems:Arrays",
-    "own": "sgdphase.own:UserProblem",
+    "own": "sgdphase._own:UserProblem",
 }
 
 

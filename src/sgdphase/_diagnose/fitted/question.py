@@ -226,7 +226,7 @@ class Question:
     def _noise_scale(self, size: int) -> dict[str, float]:
         if self.runner.user.train_size is None or self.runner.is_over:
             return {}
-        from sgdphase.own.fitted import noise_scales
+        from sgdphase._own.fitted import noise_scales
 
         batch = min(self.batch, size)
         training = self.runner.user.training(lr=self.lr, batch=batch, seed=0, train_size=size)

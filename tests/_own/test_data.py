@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from sgdphase._own import UserProblem
+from sgdphase._own.code import user_code
+from sgdphase._own.problem import user_functions
 from sgdphase.errors import InputError
-from sgdphase.own import UserProblem
-from sgdphase.own.code import user_code
-from sgdphase.own.problem import user_functions
 
 torch = pytest.importorskip("torch")
 from torch.utils.data import DataLoader, TensorDataset  # noqa: E402

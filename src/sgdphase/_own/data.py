@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sgdphase._own.code import UserCode
 from sgdphase.errors import InputError
-from sgdphase.own.code import UserCode
 from sgdphase.problems import Dataset
 
 # Points of a Dataset that are read twice, to see whether they are the same.

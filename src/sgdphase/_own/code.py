@@ -23,10 +23,10 @@ from pathlib import Path
 from traceback import walk_tb
 from typing import Any
 
+from sgdphase._own.identity import is_module, text_of
+from sgdphase._own.neighbours import is_beside, neighbours
+from sgdphase._own.seeds import random_state, seeds_ignored
 from sgdphase.errors import InputError, UserError
-from sgdphase.own.identity import is_module, text_of
-from sgdphase.own.neighbours import is_beside, neighbours
-from sgdphase.own.seeds import random_state, seeds_ignored
 
 FUNCTIONS = ("model", "data", "test_data", "augment", "train")
 # Seconds: a timer of zero would be none, and one of centuries is refused.

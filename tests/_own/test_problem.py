@@ -18,13 +18,13 @@ import numpy as np
 import pytest
 
 import sgdphase
+from sgdphase._own import UserProblem
+from sgdphase._own import data as own_data
+from sgdphase._own import problem as user_problems
+from sgdphase._own.code import load, user_code
+from sgdphase._own.problem import user_file, user_functions
 from sgdphase._records import Training
 from sgdphase.errors import InputError, UserError
-from sgdphase.own import UserProblem
-from sgdphase.own import data as own_data
-from sgdphase.own import problem as user_problems
-from sgdphase.own.code import load, user_code
-from sgdphase.own.problem import user_file, user_functions
 
 torch = pytest.importorskip("torch")
 
@@ -163,7 +163,8 @@ def test_data_drawn_by_torch_do_not_depend_on_who_imported_it(write, inside: boo
         """
     )
     code = (
-        "import sys; from sgdphase.own.problem import user_file; assert 'torch' not in sys.modules;"
+        "import sys; from sgdphase._own.problem import user_file\n"
+        "assert 'torch' not in sys.modules\n"
         f"p = user_file({str(path)!r}); p.prepare(); print(p.digest)"
     )
     environment = os.environ | {"PYTHONPATH": str(Path(sgdphase.__file__).parents[1])}

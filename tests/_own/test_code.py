@@ -15,14 +15,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from sgdphase._own import user_file, user_functions
+from sgdphase._own.code import time_limit, user_code
 from sgdphase._records import Training
 from sgdphase._sweep import Store, sweep
 from sgdphase.errors import InputError
-from sgdphase.own import user_file, user_functions
-from sgdphase.own.code import time_limit, user_code
 
 torch = pytest.importorskip("torch")
-from sgdphase.own.module import fresh, seed_notes  # noqa: E402
+from sgdphase._own.module import fresh, seed_notes  # noqa: E402
 
 Write = Callable[..., Path]
 

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from sgdphase._own.code import user_code
+from sgdphase._own.function import train
+from sgdphase._own.problem import user_file, user_functions
 from sgdphase._records import Training
 from sgdphase._sweep import Store, sweep
 from sgdphase._sweep.run import run
 from sgdphase.errors import InputError, UserError
-from sgdphase.own.code import user_code
-from sgdphase.own.function import train
-from sgdphase.own.problem import user_file, user_functions
 from sgdphase.problems import TeacherTask
 
 

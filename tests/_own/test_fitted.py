@@ -16,16 +16,16 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from sgdphase._own import fitted, trainer
+from sgdphase._own.code import user_code
+from sgdphase._own.module import Traits, fresh
+from sgdphase._own.problem import user_file, user_functions
 from sgdphase._records import Training
 from sgdphase.errors import InputError, UserError
 from sgdphase.networks import _checkpoint as checkpoint
 from sgdphase.networks._batches import batches
 from sgdphase.networks._descent import State, descend
 from sgdphase.networks._fitting import Fitting
-from sgdphase.own import fitted, trainer
-from sgdphase.own.code import user_code
-from sgdphase.own.module import Traits, fresh
-from sgdphase.own.problem import user_file, user_functions
 from sgdphase.problems import TeacherTask
 
 Loss = Callable[[Tensor, Tensor], Tensor]

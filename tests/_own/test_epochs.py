@@ -13,11 +13,11 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+from sgdphase._own import epochs, forget, user_training  # noqa: E402
+from sgdphase._own.module import fresh  # noqa: E402
+from sgdphase._own.trainer import train  # noqa: E402
 from sgdphase._records import Training  # noqa: E402
 from sgdphase._streams import NETWORK_BATCHES, training_stream  # noqa: E402
-from sgdphase.own import epochs, forget, user_training  # noqa: E402
-from sgdphase.own.module import fresh  # noqa: E402
-from sgdphase.own.trainer import train  # noqa: E402
 
 RNG = np.random.default_rng(0)
 Y = RNG.integers(3, size=100)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import torch
 
+from sgdphase._own.module import TRIED, Traits, loaded, traits, user_problem
 from sgdphase._records import Outcome, Training
 from sgdphase.networks._coupled import CoupledFitting
 from sgdphase.networks._descent import State, descend
@@ -14,7 +15,6 @@ from sgdphase.networks._fitting import Fitting
 from sgdphase.networks._losses import LOSSES
 from sgdphase.networks._noise_scale import noise_scale
 from sgdphase.networks._train import observed
-from sgdphase.own.module import TRIED, Traits, loaded, traits, user_problem
 
 # The noise scale is an extra: it must not take long.
 _EPOCH_SECONDS = 30.0

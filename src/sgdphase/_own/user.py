@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from sgdphase._own.code import UserCode, time_limit, user_code
+from sgdphase._own.problem import UserProblem, user_file, user_functions
 from sgdphase._parameters import EPOCH_LOSSES, SAMPLERS
 from sgdphase._records import Training
 from sgdphase.errors import InputError
-from sgdphase.own.code import UserCode, time_limit, user_code
-from sgdphase.own.problem import UserProblem, user_file, user_functions
 
 # Until fitted: the user's name of a loss, its name in the record, and its margin. The margin of
 # cross-entropy is the unit of its outputs.
@@ -140,8 +140,8 @@ def _tried(
     chosen = _fitted_options(loss, given) if until_fitted else _epoch_options(problem, loss, given)
     user = UserTraining(problem, "own", full, test_size, chosen, until_fitted)
     # Torch is needed for a module only.
-    from sgdphase.own import epochs, fitted
-    from sgdphase.own.module import loss_notes, seed_notes
+    from sgdphase._own import epochs, fitted
+    from sgdphase._own.module import loss_notes, seed_notes
 
     # Build the module and take one step, so that errors show early.
     few: Any = {"lr": 1.0, "batch": 1, "seed": 0, "train_size": min(full, 8)}

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
+from sgdphase._own import epochs, fitted
 from sgdphase._records import Outcome, Training
-from sgdphase.own import epochs, fitted
 
 
 def train(

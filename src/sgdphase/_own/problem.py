@@ -11,10 +11,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from sgdphase._own.code import UserCode, load
+from sgdphase._own.data import Labelled, labelled
+from sgdphase._own.identity import text_of
 from sgdphase.errors import InputError
-from sgdphase.own.code import UserCode, load
-from sgdphase.own.data import Labelled, labelled
-from sgdphase.own.identity import text_of
 from sgdphase.problems import Dataset
 from sgdphase.problems._split import permutation
 

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from sgdphase._own.problem import UserProblem
 from sgdphase._records import Outcome, Training
 from sgdphase.errors import InputError
-from sgdphase.own.problem import UserProblem
 
 # Names that a function may return and that are not metrics.
 _NO_METRICS = {"lr", "batch", "epochs", "seed", "train_size", "seconds", "time", "duration"}

@@ -14,12 +14,12 @@ from torch import Tensor
 from torch.nn import Module
 from torch.nn.parameter import is_lazy
 
+from sgdphase._own.problem import UserProblem
 from sgdphase._records import Training
 from sgdphase._streams import INITIALISATION, training_stream
 from sgdphase.errors import InputError
 from sgdphase.networks._coupled import batch_norms
 from sgdphase.networks._device import device_of
-from sgdphase.own.problem import UserProblem
 from sgdphase.problems import Dataset
 
 # Points that a module is tried on.

@@ -23,6 +23,7 @@ import torch
 from torch import Tensor
 from torch.nn import Module, functional
 
+from sgdphase._own.module import TRIED, Loaded, Traits, loaded, traits, user_problem
 from sgdphase._records import Outcome, Training
 from sgdphase._streams import NETWORK_BATCHES, NOISE, training_stream
 from sgdphase.networks._checkpoint import EVERY_SECONDS
@@ -31,7 +32,6 @@ from sgdphase.networks._fitting import outputs, trained
 from sgdphase.networks._log import copies
 from sgdphase.networks._losses import margins
 from sgdphase.networks._observables import alignment, error, scores, weight_change
-from sgdphase.own.module import TRIED, Loaded, Traits, loaded, traits, user_problem
 
 
 def train(training: Training, *, checkpoint: Path | None = None) -> Outcome:
