@@ -8,6 +8,8 @@ from ._collapse import Collapse as Collapse
 from ._collapse import Curve as Curve
 from ._collapse import collapse as collapse
 from ._collapse import effective_collapses as effective_collapses
+from ._crossover import Crossovers as Crossovers
+from ._crossover import crossovers as crossovers
 from ._curve_end import curve_end as curve_end
 from ._estimate import Estimate as Estimate
 from ._estimate import digits as digits
@@ -28,6 +30,7 @@ from ._powers import powers as powers
 from ._powers import whole_powers as whole_powers
 
 __all__ = [
-    "Collapse", "Curve", "Estimate", "LogLinear", "PowerLaw", "collapse", "effective_collapses",
-    "effective_power_laws", "loglinear", "power_law", "powers", "whole_powers",
+    "Collapse", "Crossovers", "Curve", "Estimate", "LogLinear", "PowerLaw", "collapse",
+    "crossovers", "effective_collapses", "effective_power_laws", "loglinear", "power_law",
+    "powers", "whole_powers",
 ]  # fmt: skip

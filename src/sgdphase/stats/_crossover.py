@@ -1,0 +1,113 @@
+"""Where a curve passes from a power law to a constant: `y = h (1 + (b/x)^(sq))^(1/q)`.
+
+The two laws `h (b/x)^s` and `h` are equal at `x = b`. Each curve has its own `b` and its own height
+`h`, so that nothing is assumed of how they depend on the size. The steepness `s` of the power law
+and the sharpness `q` of the bend are common to all curves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sgdphase._typing import FloatArray
+from sgdphase.errors import InputError
+from sgdphase.stats._collapse import Curve
+from sgdphase.stats._loglinear import logarithms
+
+_STEEPNESS = np.linspace(0.25, 2.5, 46)
+_SHARPNESS = (0.5, 1.0, 2.0, 4.0)
+_PER_OCTAVE = 16  # places that are tried; between them a parabola is laid through the misfit
+# Octaves beyond the ends that are tried too: there a curve is one of the two laws alone. Otherwise
+# curves without a crossover would bend the common shape.
+_BEYOND = 6
+
+
+@dataclass(frozen=True, eq=False)
+class Crossovers:
+    """The crossovers of several curves, returned by `crossovers`.
+
+    Attributes
+    ----------
+    sizes : ndarray [n]; of the curves
+    at : ndarray [n, seeds]
+        `b` of each curve and seed; NaN where it is not between the first and the last `x`.
+    steepness, sharpness : float
+    scatter : float
+        Rms distance of the points from the fits, in natural logarithms.
+    """
+
+    sizes: FloatArray
+    at: FloatArray
+    steepness: float
+    sharpness: float
+    scatter: float
+
+
+def crossovers(curves: Sequence[Curve]) -> Crossovers:
+    """Where each curve passes from a power law to a constant, by least squares in logarithms.
+
+    Parameters
+    ----------
+    curves : sequence of Curve
+        At the same values of `x`, 4 or more, with the same number of seeds.
+
+    Examples
+    --------
+    >>> x = 2.0 ** np.arange(10)
+    >>> curves = [Curve(P, x, P * (1 + P**0.5 / x)) for P in (16, 64, 256)]
+    >>> found = crossovers(curves)
+    >>> found.at[:, 0].round(2).tolist(), round(found.steepness, 6)
+    ([4.0, 8.0, 16.0], 1.0)
+    """
+    x = np.asarray(curves[0].x, dtype=np.float64)
+    if x.size < 4 or any(not np.array_equal(curve.x, x) for curve in curves):
+        raise InputError(f"curves of {x.size} points: must have the same x, 4 or more")
+    values = [np.asarray(curve.y, dtype=np.float64).reshape(x.size, -1) for curve in curves]
+    log_x, log_y = np.log(x), logarithms(np.stack(values))  # log_y [curve, x, seed]
+    first, last, beyond = log_x.min(), log_x.max(), _BEYOND * np.log(2)
+    octaves = round((last - first) / np.log(2)) + 2 * _BEYOND
+    places = np.linspace(first - beyond, last + beyond, 1 + _PER_OCTAVE * octaves)
+    shapes = [(s, q) for q in _SHARPNESS for s in _STEEPNESS]
+    # One at a time: all of them would take much memory.
+    total = [np.nansum(_misfits(*shape, places, log_x, log_y).min(axis=0)) for shape in shapes]
+    s, q = shapes[int(np.argmin(total))]
+    misfit = _misfits(s, q, places, log_x, log_y)
+    points = max(int(np.isfinite(log_y).sum()), 1)
+    at = _lowest(places, misfit)
+    return Crossovers(
+        sizes=np.array([curve.size for curve in curves], dtype=np.float64),
+        at=np.exp(np.where((first <= at) & (at <= last), at, np.nan)),
+        steepness=float(s),
+        sharpness=q,
+        scatter=float(np.sqrt(min(total) / points)),
+    )
+
+
+def _misfits(
+    s: float, q: float, places: FloatArray, log_x: FloatArray, log_y: FloatArray
+) -> FloatArray:
+    """Sums of squares `[place, curve, seed]` about a shape, at the best height."""
+    shape = np.logaddexp(0.0, s * q * (places[:, None] - log_x)) / q  # [place, x]
+    left = log_y - shape[:, None, :, None]  # [place, curve, x, seed]
+    there = np.isfinite(left)
+    enough = there.sum(axis=2) >= 4
+    with np.errstate(invalid="ignore"):
+        mean = np.where(there, left, 0.0).sum(axis=2) / there.sum(axis=2)
+    squares = np.where(there, (left - mean[:, :, None]) ** 2, 0.0).sum(axis=2)
+    return np.where(enough, squares, np.nan)
+
+
+def _lowest(places: FloatArray, misfit: FloatArray) -> FloatArray:
+    """The place of the least of `misfit [place, ...]`; NaN where there is none."""
+    k = np.where(np.isfinite(misfit), misfit, np.inf).argmin(axis=0)
+    middle = np.clip(k, 1, places.size - 2)
+    a, b, c = (np.take_along_axis(misfit, (middle + i)[None], 0)[0] for i in (-1, 0, 1))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        shift = np.clip(0.5 * (a - c) / (a - 2 * b + c), -1, 1)
+    step = places[1] - places[0]
+    return np.asarray(
+        places[middle] + np.where(np.isfinite(b), np.nan_to_num(shift), np.nan) * step
+    )
