@@ -11,9 +11,7 @@ from sgdphase.stats import Curve, crossovers, power_law
 BATCH = 2.0 ** np.arange(13)
 
 
-def planted(
-    rng: np.random.Generator, exponent: float, sharpness: float, noise: float
-) -> list[Curve]:
+def planted(rng: np.random.Generator, sharpness: float, noise: float) -> list[Curve]:
     """Curves with `b = 8 (P / 1024)^0.2`, heights that grow with `P`, and factors per seed."""
     curves = []
     for size in 2.0 ** np.arange(10, 16):
