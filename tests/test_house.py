@@ -37,8 +37,9 @@ ROOT: dict[str, set[str]] = {
     "_lazy": set(),
     "_extras": {"errors"},
     "_display": {"errors", "_extras"},
-    "_parameters": {"errors", "_typing", "problems"},
-    "_records": {"errors", "_typing", "_streams", "_display", "_parameters", "problems"},
+    "_models": {"errors", "_parameters"},
+    "_parameters": {"errors", "_models", "problems"},
+    "_records": {"errors", "_display", "_models", "_parameters", "problems"},
 }
 # The rooms below the records, which therefore may not use them.
 BELOW_RECORDS = {"stats", "theory", "problems"}
@@ -110,7 +111,7 @@ def allowed(here: str, there: str) -> bool:
     if here in ROOT:
         return there in ROOT[here]
     if there in ROOT:
-        return not (here in BELOW_RECORDS and there in ("_records", "_parameters"))
+        return not (here in BELOW_RECORDS and there in ("_records", "_parameters", "_models"))
     return here == there or RANK[there] < RANK[here] or (here, there) in BASE
 
 

@@ -129,12 +129,12 @@ def experiments(runs: Sequence[Run]) -> list[Experiment]:
     """
     groups: dict[Fields, list[Run]] = {}
     for run in runs:
-        groups.setdefault(_fields(flat(run), EXPERIMENT), []).append(run)
+        groups.setdefault(_fields(flat(run.training), EXPERIMENT), []).append(run)
     split: dict[Fields, list[Run]] = {}
     for fields, group in groups.items():
         places = {(r.training.lr, r.training.batch, r.training.seed) for r in group}
         for run in group:
-            parameters = flat(run)
+            parameters = flat(run.training)
             rest = [name for name in parameters if name not in (*EXPERIMENT, *_PLANE, "path")]
             more = () if len(places) == len(group) else _fields(parameters, rest)
             split.setdefault(fields + more, []).append(run)

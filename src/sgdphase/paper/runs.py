@@ -26,7 +26,7 @@ class Runs:
 
     @cached_property
     def _parameters(self) -> list[dict[str, Any]]:
-        return [flat(run) for run in self.runs]
+        return [flat(run.training) for run in self.runs]
 
     def where(self, **fixed: Any) -> Runs:
         """Those whose parameters (`train_size`, `chi`, `lr`, ...) have these values."""
