@@ -28,9 +28,10 @@ def test_rows_are_read_off_the_fields_of_the_record() -> None:
     assert [field.name for field in fields(Training)] == [row.name for row in FIELDS]
     lr, depth, seed = (BY_NAME[name] for name in ("lr", "depth", "seed"))
     assert (lr.type, lr.default, lr.valid, lr.argument) == (float, REQUIRED, POSITIVE, "lr")
-    assert (depth.type, depth.default, depth.models) == (int, None, ("fc",))
+    assert (depth.type, depth.default) == (int, None)
+    assert "fc" in (depth.models or ()) and "mobilenet" not in (depth.models or ())
     assert (seed.type, seed.default, seed.argument) == (int, 0, "seeds")
-    assert NETWORKS == BY_NAME["dynamics"].models == ("fc", "mobilenet")
+    assert {"fc", "mobilenet"} <= set(NETWORKS) == set(BY_NAME["dynamics"].models or ())
 
 
 def test_the_order_is_that_of_columns_and_options() -> None:
@@ -142,13 +143,14 @@ for options in ({"model": "fc", "clip": -1}, {"clip": 1.0}):
     except sp.InputError as error:
         print(error)
 """)
-    assert said.splitlines() == [
+    *lines, last = said.splitlines()
+    assert lines == [
         "[1.0, 2.0] 2",
         "True True",
         Training(sgdphase.TeacherTask(dim=4), 8, 1.0, 2).key,  # which stands
         "clip = -1: must be a finite number above 0",
-        "clip = 1.0: perceptron has no clip; it is a parameter of fc and mobilenet",
     ]
+    assert last.startswith("clip = 1.0: perceptron has no clip; it is a parameter of fc")
 
 
 def test_a_network_is_one_edit_beside_its_file(tmp_path: Path) -> None:

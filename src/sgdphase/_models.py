@@ -159,10 +159,10 @@ def models_text(names: Iterable[str]) -> str:
 def model_of(name: Any) -> Model:
     """The model of this name, or `OUTSIDE` for a user's `module:function`.
 
-    >>> model_of("vgg")
+    >>> model_of("vgg")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
-    sgdphase.errors.InputError: model = 'vgg': must be perceptron, fc, mobilenet or module:function
+    sgdphase.errors.InputError: model = 'vgg': must be perceptron, fc, ... or module:function
     """
     if isinstance(name, str):
         if name in MODELS:

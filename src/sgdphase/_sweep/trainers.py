@@ -36,10 +36,10 @@ class Trainer:
 def trainer_of(model: str) -> Trainer:
     """The trainer of a model in the table, or of a user's `module:function`.
 
-    >>> trainer_of("vgg")
+    >>> trainer_of("vgg")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
-    sgdphase.errors.InputError: model = 'vgg': must be perceptron, fc, mobilenet or module:function
+    sgdphase.errors.InputError: model = 'vgg': must be perceptron, fc, ... or module:function
     """
     module_name, _, function = model.partition(":")
     if not function:
