@@ -76,12 +76,8 @@ class Model:
         return parameter.default
 
 
-# A trainer of the user may have any loss that one of ours has.
-_ANY_LOSS = {"loss": tuple(dict.fromkeys((*LOSSES, *EPOCH_LOSSES)))}
 # Stands for a user's `module:function`.
-OUTSIDE = Model(
-    "module:function", trainer="", anything=True, choices=_ANY_LOSS, epoch_choices=_ANY_LOSS
-)
+OUTSIDE = Model("module:function", trainer="", anything=True)
 
 MODELS: dict[str, Model] = {
     model.name: model

@@ -104,8 +104,10 @@ class Training(Parameters):
         for name, value in model.shape.items():
             if getattr(self, name) is None:
                 object.__setattr__(self, name, value)
+        if model.anything:  # what a text means is up to the user's trainer, too
+            return
         epochs = self.epochs is not None
-        for parameter in () if model.anything else given:
+        for parameter in given:
             value = getattr(self, parameter.name)
             if not model.has(parameter):
                 raise InputError(
@@ -121,8 +123,6 @@ class Training(Parameters):
             if (value is not None or parameter.default is not None) and value not in choices:
                 here = f" for {model.name}" if model.what else ""
                 raise InputError(f"{parameter.label} = '{value}': must be {listed(choices)}{here}")
-        if model.anything:
-            return
         if epochs and self.optimizer != "sgd" and self.momentum > 0:
             raise InputError(
                 f"momentum = {self.momentum}: {self.optimizer} has beta1 and beta2 in its place"
