@@ -19,7 +19,7 @@ from sgdphase.stats import Estimate
 
 STAR = Estimate(64.0, 48.0, 80.0)
 # T_c = 1/16, so that the GD line above B* is at 2 T_c B* = 8.
-LINE = (LinePoint(16, 1.0, 0.9, 1.1), LinePoint(256, 8.0, 7.0, 9.0))
+LINE = (LinePoint(16, Estimate(1.0, 0.9, 1.1)), LinePoint(256, Estimate(8.0, 7.0, 9.0)))
 
 
 def test_growth_is_exact_for_a_law_without_noise() -> None:

@@ -60,7 +60,7 @@ def test_without_noise_the_boundaries_are_those_of_the_model(model):
     d = phase_diagram(plane_from_table(model.table(seeds=2)))
     assert d.critical_batch.value == pytest.approx(model.critical_batch, rel=0.02)
     batch = np.array([p.batch for p in d.gd_line])
-    rates = np.array([p.lr for p in d.gd_line])
+    rates = np.array([p.lr.value for p in d.gd_line])
     assert batch.tolist() == d.batch.tolist()
     np.testing.assert_allclose(rates, model.line(batch), rtol=0.02)
     assert d.slopes["below"].value == pytest.approx(1, abs=0.05)
@@ -76,7 +76,7 @@ def test_without_noise_the_boundaries_are_those_of_the_model(model):
 def test_the_line_follows_the_factor(model, factor):
     d = phase_diagram(plane_from_table(model.table(seeds=2)), factor=factor)
     expected = model.line(np.array([p.batch for p in d.gd_line]), factor)
-    np.testing.assert_allclose([p.lr for p in d.gd_line], expected, rtol=0.03)
+    np.testing.assert_allclose([p.lr.value for p in d.gd_line], expected, rtol=0.03)
 
 
 @pytest.mark.parametrize("seeds", [3, 6])
@@ -86,7 +86,7 @@ def test_intervals_cover_as_often_as_they_say(model, covered, seeds):
     The truth of a number is what the same analysis gives without noise.
     """
     truth = phase_diagram(plane_from_table(model.table(seeds=2)))
-    line = {p.batch: p.lr for p in truth.gd_line}
+    line = {p.batch: p.lr.value for p in truth.gd_line}
     tries = 100
     names = ("critical_batch", "critical_temperature", "first_step_lr", "below", "above", "line")
     hits = dict.fromkeys(names, 0)
@@ -99,7 +99,7 @@ def test_intervals_cover_as_often_as_they_say(model, covered, seeds):
             t = truth.slopes[name] if name in d.slopes else getattr(truth, name)
             hits[name] += e.low <= t.value <= e.high
         for p in d.gd_line:
-            hits["line"] += p.low <= line[p.batch] <= p.high
+            hits["line"] += p.lr.low <= line[p.batch] <= p.lr.high
             points += 1
     for name in names[:5]:
         covered(hits[name], tries, 0.9)
@@ -124,7 +124,7 @@ def test_other_units_shift_the_lines(model):
     assert b.critical_batch.value == pytest.approx(4 * a.critical_batch.value)
     assert b.critical_temperature.value == pytest.approx(2 * a.critical_temperature.value)
     assert b.first_step_lr.high == pytest.approx(8 * a.first_step_lr.high)
-    np.testing.assert_allclose([p.lr for p in b.gd_line], [8 * p.lr for p in a.gd_line])
+    np.testing.assert_allclose([p.lr.value for p in b.gd_line], [8 * p.lr.value for p in a.gd_line])
 
 
 def test_diverged_and_missing_cells(model):
@@ -154,7 +154,7 @@ def test_one_seed_says_what_it_lacks(model):
     d = phase_diagram(plane_from_table(model.table(np.random.default_rng(0), seeds=1, cell=0.03)))
     assert "run --seeds 3 or more" in d.notes[0]
     assert d.critical_batch.value == pytest.approx(64, rel=0.1)
-    assert np.isnan(d.gd_line[0].low) and np.isnan(d.cells[0].sem)
+    assert np.isnan(d.gd_line[0].lr.low) and np.isnan(d.cells[0].sem)
     assert json.loads(json.dumps(d.as_dict(), allow_nan=False))["gd_line"][0]["low"] is None
 
 

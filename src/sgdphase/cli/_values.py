@@ -6,6 +6,7 @@ import math
 import re
 
 from sgdphase.errors import InputError
+from sgdphase.stats import power_or_digits
 
 _VALID = "a number such as 0.5, 1e-3, 1/64 or 2^-7"
 
@@ -75,8 +76,7 @@ def shown(value: float) -> str:
     >>> shown(2.0**-15), shown(0.5), shown(16.0), shown(8192)
     ('2^-15', '0.5', '16', '8192')
     """
-    mantissa, exponent = math.frexp(value)
-    return f"2^{exponent - 1}" if mantissa == 0.5 and value < 0.125 else f"{value:.12g}"
+    return power_or_digits(value, 12, below=0.125)
 
 
 def _range(text: str) -> list[float]:

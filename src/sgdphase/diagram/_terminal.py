@@ -10,7 +10,7 @@ from rich.text import Text
 
 from sgdphase.diagram._phase import PhaseDiagram
 from sgdphase.diagram._regimes import REGIMES
-from sgdphase.stats import Estimate
+from sgdphase.stats import Estimate, power_or_digits
 
 # Okabe and Ito's colours, distinct for colour-blind readers, with text that is readable on them.
 _LOOK = {
@@ -48,9 +48,9 @@ def plain_lines(diagram: PhaseDiagram) -> list[str]:
 
 def _map(d: PhaseDiagram) -> list[Text]:
     regime = d.grid("regime")
-    labels = [_axis(lr) for lr in d.lr]
+    labels = [power_or_digits(lr) for lr in d.lr]
     width = max(map(len, labels))
-    batches = [_axis(b) for b in d.batch]
+    batches = [power_or_digits(b) for b in d.batch]
     cell = max(3, max(map(len, batches)) + 1)
     lines = [Text("lr".rjust(width))]
     for row in reversed(range(d.lr.size)):
@@ -82,9 +82,8 @@ def _numbers(d: PhaseDiagram) -> list[Text]:
     ]
     if d.best is not None:
         b = d.best
-        where = f"at lr {_axis(b.lr)}, batch {_axis(b.batch)} ({b.regime})"
-        error = Estimate(b.value, b.low, b.high)
-        rows.append(("lowest test error", f"{_shown(error)} {where}"))
+        where = f"at lr {power_or_digits(b.lr)}, batch {power_or_digits(b.batch)} ({b.regime})"
+        rows.append(("lowest test error", f"{_shown(b.test_error)} {where}"))
     width = max(len(name) for name, _ in rows)
     intervals = f"{100 * d.level:g} % intervals in brackets; GD line at m = {d.factor:g} m_GD"
     return [
@@ -99,9 +98,3 @@ def _shown(estimate: Estimate | None) -> str:
     if not np.isfinite(estimate.low):
         return f"{estimate.value:.3g}"
     return f"{estimate.value:.3g} [{estimate.low:.3g}, {estimate.high:.3g}]"
-
-
-def _axis(value: float) -> str:
-    """A power of two as such, other numbers in three digits."""
-    power = np.log2(value)
-    return f"2^{power:.0f}" if abs(power - round(power)) < 1e-9 else f"{value:.3g}"

@@ -285,10 +285,12 @@ def test_line_of_the_perceptron_as_the_full_grid(perceptron, finish):
         learner = GdLine(2.0**5, diagram.critical_batch.value, 512)
         finish(learner, perceptron(32, 512, first_seed=100 * (replica + 1)))
         for point in learner.answer().points:
-            errors.setdefault(point.batch, []).append(math.log2(point.lr / truth[point.batch].lr))
+            errors.setdefault(point.batch, []).append(
+                math.log2(point.lr.value / truth[point.batch].lr.value)
+            )
     assert sorted(errors) == [8, 128]
     for batch, off in errors.items():
-        grid = math.log2(truth[batch].high / truth[batch].low) / 2
+        grid = math.log2(truth[batch].lr.high / truth[batch].lr.low) / 2
         assert abs(np.mean(off)) <= 0.1 + grid
 
 
