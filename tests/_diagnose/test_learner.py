@@ -69,4 +69,6 @@ def test_runs_that_fail_at_random_do_not_trap_it(surface, outcome, finish, name)
             key = [replica, trial.seed, trial.batch, round(1000 * trial.lr)]
             return outcome("failed") if np.random.default_rng(key).random() < 0.3 else run(trial)
 
-        finish(LEARNERS[name](), unreliable)
+        learner = LEARNERS[name]()
+        asked = finish(learner, unreliable)
+        assert len(asked) == len(set(asked)) and learner.ask() == ()

@@ -14,11 +14,11 @@ def colours(axes):
     return axes.collections[0].get_array()
 
 
-@pytest.mark.parametrize("ending", ["png", "pdf", "svg"])
-def test_pictures_are_written(model, tmp_path, ending):
+@pytest.mark.parametrize(("ending", "head"), [("png", b"PNG"), ("pdf", b"%PDF"), ("svg", b"<svg")])
+def test_the_ending_names_the_format(model, tmp_path, ending, head):
     d = phase_diagram(plane_from_table(model.table(np.random.default_rng(0))))
     path = draw(d, tmp_path / f"diagram.{ending}")
-    assert path.stat().st_size > 5000
+    assert head in path.read_bytes()[:1000]
 
 
 def test_what_the_picture_holds(model):
@@ -37,9 +37,8 @@ def test_what_the_picture_holds(model):
 
 
 @pytest.mark.parametrize("part", [{"lr": [4.0]}, {"lr": [4.0], "batch": [2.0], "seeds": 1}])
-def test_poor_planes_are_drawn_too(model, tmp_path, part):
+def test_poor_planes_are_drawn_too(model, part):
     d = phase_diagram(plane_from_table(model.table(np.random.default_rng(0), **part)))
-    assert draw(d, tmp_path / "poor.png").stat().st_size > 5000
     left = draw_figure(d).axes[0]
     np.testing.assert_allclose(colours(left), d.grid("value"))
     assert d.gd_line == () and [t.get_text() for t in left.texts] == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -67,7 +68,10 @@ def test_a_single_row_is_unclear(model):
 
 def test_one_cell(model):
     d = phase_diagram(plane_from_table(model.table(lr=[4.0], batch=[8.0], seeds=1)))
-    assert len(d.cells) == 1 and d.critical_batch is None
+    [cell] = d.cells
+    assert (cell.lr, cell.batch, cell.regime) == (4.0, 8.0, "unclear")
+    assert cell.value == pytest.approx(float(model(4.0, 8.0))) and math.isnan(cell.sem)
+    assert d.critical_batch is None and d.gd_line == ()
 
 
 def test_the_keys_of_the_object(model):
