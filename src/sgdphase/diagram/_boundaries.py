@@ -143,6 +143,25 @@ def line_branch(
     return Branch(fitted, interval(2.0 ** flat[0], 2.0 ** flat_copies[:, 0], level))
 
 
+def branches(
+    line: Line | None,
+    b_star: Estimate | None,
+    regime: Names,
+    level: float,
+    rng: np.random.Generator,
+) -> tuple[Branch | None, Branch | None]:
+    """The two sides of the GD line, each an octave away from `B*` where it bends."""
+    if line is None:
+        return None, None
+    if b_star is not None:
+        low, high = line.batch <= b_star.value / 2, line.batch >= b_star.value * 2
+    else:
+        noise, first = (regime == "noise-dominated").any(), (regime == "first-step-dominated").any()
+        low = np.full(line.batch.size, noise and not first)
+        high = np.full(line.batch.size, first and not noise)
+    return line_branch(line, low, 1.0, level, rng), line_branch(line, high, 0.0, level, rng)
+
+
 def critical_batch(
     plane: Plane,
     regime: Names,

@@ -15,14 +15,7 @@ from numpy.typing import NDArray
 
 from sgdphase._display import Columns, Shown
 from sgdphase._typing import FloatArray, IntArray, Names
-from sgdphase.diagram._boundaries import (
-    Branch,
-    Line,
-    LinePoint,
-    critical_batch,
-    gd_line,
-    line_branch,
-)
+from sgdphase.diagram._boundaries import LinePoint, branches, critical_batch, gd_line
 from sgdphase.diagram._cells import Plane
 from sgdphase.diagram._notes import boundary_notes, run_notes
 from sgdphase.diagram._regimes import CONFIDENCE, Regime, classify
@@ -209,7 +202,7 @@ def phase_diagram(
     rng = np.random.default_rng([seed, 1])
     b_star = critical_batch(plane, regimes.regime, level, rng, replicates)
     line = gd_line(plane, regimes.regime, factor, rng, replicates)
-    below, above = _branches(line, b_star, regimes.regime, level, rng)
+    below, above = branches(line, b_star, regimes.regime, level, rng)
     best = _best(plane, regimes.regime, level, rng, replicates)
 
     log_value = plane.log_value
@@ -250,25 +243,6 @@ def phase_diagram(
             *boundary_notes(plane, regimes.regime, line, b_star, below, above),
         ),
     )
-
-
-def _branches(
-    line: Line | None,
-    b_star: Estimate | None,
-    regime: Names,
-    level: float,
-    rng: np.random.Generator,
-) -> tuple[Branch | None, Branch | None]:
-    """The two sides of the GD line, each an octave away from `B*` where it bends."""
-    if line is None:
-        return None, None
-    if b_star is not None:
-        low, high = line.batch <= b_star.value / 2, line.batch >= b_star.value * 2
-    else:
-        noise, first = (regime == "noise-dominated").any(), (regime == "first-step-dominated").any()
-        low = np.full(line.batch.size, noise and not first)
-        high = np.full(line.batch.size, first and not noise)
-    return line_branch(line, low, 1.0, level, rng), line_branch(line, high, 0.0, level, rng)
 
 
 def _best(

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Generator, Iterable
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
 
 import numpy as np
 
@@ -20,14 +20,7 @@ from sgdphase._diagnose.learner import Cell, PlaneSearcher, Search, Trial
 from sgdphase.diagram import LinePoint
 from sgdphase.diagram._boundaries import crossing
 from sgdphase.errors import require
-from sgdphase.stats import (
-    REPLICATES,
-    Estimate,
-    interval,
-    nearest_power,
-    seed_means,
-    seed_replicates,
-)
+from sgdphase.stats import REPLICATES, interval, nearest_power, seed_means, seed_replicates
 
 STEP = 4.0
 STEPS = 10  # of that size at most, in each direction
@@ -248,7 +241,9 @@ class GdLine(PlaneSearcher):
         # Replicates that cross beyond the runs are put at their end: no bound is known there.
         low = estimate.low if estimate.low > x[0] else math.nan
         high = estimate.high if estimate.high < x[-1] else math.nan
-        return LinePoint(float(batch), Estimate(place, low, high).mapped(lambda x: 2.0**x))
+        return LinePoint(
+            float(batch), replace(estimate, low=low, high=high).mapped(lambda x: 2.0**x)
+        )
 
     def _narrow(self, point: LinePoint) -> bool:
         return bool(point.lr.high / point.lr.low <= 4.0**self.tolerance)
