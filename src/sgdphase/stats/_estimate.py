@@ -31,7 +31,7 @@ class Estimate:
         return shown(self)
 
     def mapped(self, function: Callable[[float], float]) -> Estimate:
-        """The estimate of an increasing function of the number."""
+        """The estimate of an increasing `function` of the number."""
         return Estimate(function(self.value), function(self.low), function(self.high))
 
     def as_dict(self) -> dict[str, float | None]:
