@@ -19,6 +19,7 @@ from typing import Annotated, Any, Literal, NamedTuple, get_args, get_type_hints
 from sgdphase._models import LOSSES, MODELS, NETWORKS, USER, models_text, shaped
 from sgdphase.errors import listed
 from sgdphase.problems._problem import Problem
+from sgdphase.stats import power_or_digits
 
 OPTIMIZERS = ("sgd", "adamw")
 SCHEDULES = ("constant", "cosine", "linear")
@@ -210,7 +211,11 @@ PARAMETERS = tuple(_rows())
 BY_NAME = {parameter.name: parameter for parameter in PARAMETERS}
 # The fields of the record.
 FIELDS = tuple(parameter for parameter in PARAMETERS if parameter.of == "training")
-OMITTED = {each.name: each.default for each in PARAMETERS if not each.identity_at_default}
+OMITTED = {
+    each.name: each.default
+    for each in PARAMETERS
+    if each.of != "derived" and not each.identity_at_default
+}
 
 
 def shown(value: float) -> str:
@@ -219,8 +224,7 @@ def shown(value: float) -> str:
     >>> shown(2.0**-15), shown(0.5), shown(16.0), shown(8192)
     ('2^-15', '0.5', '16', '8192')
     """
-    mantissa, exponent = math.frexp(value)
-    return f"2^{exponent - 1}" if mantissa == 0.5 and value < 0.125 else f"{value:.12g}"
+    return power_or_digits(value, 12, below=0.125)
 
 
 def documented(doc: str | None, parameters: Iterable[Parameter], *, several: bool = False) -> str:

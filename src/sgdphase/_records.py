@@ -17,8 +17,7 @@ from sgdphase.errors import InputError, listed, require
 from sgdphase.problems import TeacherTask, problem_class
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+    from sgdphase._typing import FloatArray
 
 Status = Literal["fitted", "finished", "diverged", "budget", "failed"]
 
@@ -236,7 +235,7 @@ class Outcome(Shown):
     steps: int
     time: float
     observables: Mapping[str, float]
-    trajectory: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
+    trajectory: Mapping[str, FloatArray] = field(default_factory=dict)
 
     def _lines(self) -> list[str]:
         points = max((len(column) for column in self.trajectory.values()), default=0)

@@ -125,7 +125,7 @@ def test_boundaries_measured_and_predicted_lie_over_each_other(made):
         for line in axes.lines:
             lines.get(line.get_color(), []).append(line.get_xydata())
         diagram = phase_diagram(plane_from_table(runs.table()))
-        points = [(np.log2(point.batch), np.log2(point.lr)) for point in diagram.gd_line]
+        points = [(np.log2(point.batch), np.log2(point.lr.value)) for point in diagram.gd_line]
         np.testing.assert_allclose(lines["black"][0], points)
         chi = runs.only("chi")
         star = scales(train_size=512, dim=16, chi=chi, margin=2.0**-7).critical_batch

@@ -84,7 +84,7 @@ def _draw_measured(axes: Any, diagram: PhaseDiagram) -> None:
     black, line = _look("black", 4), diagram.gd_line
     if not line:
         return
-    x, y = np.log2([point.batch for point in line]), np.log2([point.lr for point in line])
+    x, y = np.log2([(point.batch, point.lr.value) for point in line]).T
     axes.plot(x, y, label="simulated boundaries", **black)
     if diagram.critical_batch is not None:
         star = np.log2(diagram.critical_batch.value)

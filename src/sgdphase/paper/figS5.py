@@ -14,10 +14,9 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sgdphase._typing import FloatArray, Mask
-from sgdphase.diagram import LinePoint, PhaseDiagram, Plane, phase_diagram
+from sgdphase._typing import FloatArray, Mask, Names
+from sgdphase.diagram import PhaseDiagram, Plane, phase_diagram
 from sgdphase.diagram._boundaries import Line, gd_line, line_branch
 from sgdphase.diagram._style import new_figure
 from sgdphase.paper.claim import Claim, above, below, equal, untested
@@ -49,10 +48,9 @@ def by_weight_change(runs: Runs, factor: float) -> PhaseDiagram:
     if line is not None and star is not None:
         low = line_branch(line, line.batch <= star.value / 2, 1.0, LEVEL, rng)
         high = line_branch(line, line.batch >= star.value * 2, 0.0, LEVEL, rng)
-    points = [] if line is None else line.estimates(LEVEL)
     diagram = replace(
         phase_diagram(plane, factor=factor),
-        gd_line=tuple(LinePoint(b, e.value, e.low, e.high) for b, e in points),
+        gd_line=() if line is None else line.points(LEVEL),
         critical_batch=star,
         critical_temperature=low.level if low else None,
         first_step_lr=high.level if high else None,
@@ -62,7 +60,7 @@ def by_weight_change(runs: Runs, factor: float) -> PhaseDiagram:
     return replace(diagram, cells=_named_cells(diagram))
 
 
-def lowest_rates(plane: Plane) -> NDArray[np.str_]:
+def lowest_rates(plane: Plane) -> Names:
     """The cells that stand for `lr -> 0`, named GD: the lowest learning rate of each batch."""
     fitted = np.isfinite(plane.log_value).any(axis=-1)
     return np.where(fitted & (np.cumsum(fitted, axis=0) == 1), "GD", "unclear")

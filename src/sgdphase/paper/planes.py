@@ -30,7 +30,7 @@ def regions(diagram: PhaseDiagram, away: float = 4.0) -> dict[str, Mask]:
     if not points or star is None:
         nowhere = np.zeros((lr.size, batch.size), dtype=np.bool_)
         return dict.fromkeys((NOISE, FIRST_STEP, GD), nowhere)
-    log_batch, log_lr = np.log([(point.batch, point.lr) for point in points]).T
+    log_batch, log_lr = np.log([(point.batch, point.lr.value) for point in points]).T
     line = np.exp(np.interp(np.log(batch), log_batch, log_lr))
     return {
         NOISE: (lr >= away * line) & (batch <= star.value / away),
