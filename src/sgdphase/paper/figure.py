@@ -13,8 +13,9 @@ from typing import Any, get_args
 from sgdphase._records import Training
 from sgdphase._sweep import Plan, Progress, Store, Workers, grid, missing, sweep
 from sgdphase.errors import InputError
-from sgdphase.paper.claim import Claim, Decide
-from sgdphase.paper.claim import Scale as Scale
+from sgdphase.paper.claim import Decide, decided
+from sgdphase.paper.ledger import Claims
+from sgdphase.paper.ledger import Scale as Scale
 from sgdphase.paper.runs import Runs
 from sgdphase.stats import power_of_two, powers, whole_powers
 
@@ -85,22 +86,21 @@ class Figure:
     shows: str
     plan: Callable[[Scale], Sequence[Training]]
     draw: Callable[[Runs, Scale], Any]
-    claims: Decide | Sequence[Decide]
+    claims: Sequence[Decide]
     trajectories: bool = False
     remark: str = ""
     reduced: bool = False
 
-    def decide(self, runs: Runs, scale: Scale) -> list[Claim]:
-        """The claims with their verdicts."""
-        parts = [self.claims] if callable(self.claims) else self.claims
-        return [
+    def decide(self, runs: Runs, scale: Scale) -> Claims:
+        """The claims with their verdicts, from `runs` at a `scale`."""
+        return Claims(
             replace(claim, id=f"{self.name}.{claim.id}")
-            for part in parts
-            for claim in part(runs, scale)
-        ]
+            for part in self.claims
+            for claim in decided(part, runs, scale)
+        )
 
     def picture(self, runs: Runs, scale: Scale) -> Any:
-        """The drawing, with the line below it."""
+        """The drawing of `runs` at a `scale`, with the line below it."""
         drawn = self.draw(runs, scale)
         if self.reduced:
             letters = int(19 * drawn.get_size_inches()[0])  # that fit its width
@@ -207,7 +207,7 @@ def make(
     *,
     workers: int | Workers | None = None,
     progress: Progress | None = None,
-) -> list[Claim]:
+) -> Claims:
     """Write `NAME.png`, `NAME.pdf` and `NAME.claims.json` into `out`; return the claims."""
     from sgdphase.diagram._style import save
 

@@ -7,15 +7,19 @@ claim about an exponent of `P` says how. Intervals are over seeds (`sgdphase.sta
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from sgdphase import theory
-from sgdphase._sweep import Run, Table
-from sgdphase._typing import FloatArray, Mask
-from sgdphase.paper.runs import Runs, Trajectory
+from sgdphase._records import Training
+from sgdphase._sweep import Run
+from sgdphase._typing import FloatArray
+from sgdphase.paper.runs import Number, Runs, Trajectory, Where, number
 from sgdphase.stats import (
     LEVEL,
     REPLICATES,
@@ -23,11 +27,13 @@ from sgdphase.stats import (
     Curve,
     Estimate,
     PowerLaw,
+    effective_collapses,
     effective_power_laws,
     interval,
     logarithms,
     loglinear,
     power_law,
+    power_of_two,
     seed_means,
     seed_replicates,
 )
@@ -63,15 +69,14 @@ def mean(values: ArrayLike) -> Estimate:
     return estimate(values, lambda means: means.mean(axis=cells))
 
 
-def scales(runs: Runs, temperature: float = 1.0) -> theory.Scales:
-    """The theory's scales of runs of one size, with their prefactors."""
-    at = {name: runs.only(name) for name in ("train_size", "dim", "chi", "margin")}
-    return theory.scales(**at, lr=temperature, batch=1)
-
-
 def geometric_mean(values: ArrayLike) -> Estimate:
     """As `mean`, of the logarithms; what is not above 0 counts as missing."""
     return converted(mean(logarithms(values)), lambda x: float(np.exp(x)))
+
+
+def per_seed(values: ArrayLike) -> Estimate:
+    """Geometric mean of `[cells, seeds]`, first over the cells that a seed has."""
+    return geometric_mean(np.exp(seed_means(logarithms(values).T)))
 
 
 def furthest(ratios: ArrayLike) -> Estimate:
@@ -85,19 +90,20 @@ def exponent(x: ArrayLike, y: ArrayLike) -> Estimate:
     return power_law(x, y).exponent
 
 
-def exponents(table: Table, y: str, parameters: Sequence[str], keep: Mask) -> dict[str, Estimate]:
-    """`y ~ product of parameter^exponent` over the runs kept.
+def exponents(runs: Runs, y: Number, parameters: Sequence[str]) -> dict[str, Estimate]:
+    """`y ~ product of parameter^exponent` over all runs.
 
     A parameter whose exponent these runs cannot determine (it does not vary, or only along with
     another) is left out of the answer.
     """
-    if not keep.any():
+    if not runs.runs:
         return {}
-    at = np.stack([np.log(table[name][keep].astype(np.float64)) for name in parameters], axis=1)
+    table = runs.table()
+    at = np.stack([np.log(table[name].astype(np.float64)) for name in parameters], axis=1)
     cells, cell = np.unique(at, axis=0, return_inverse=True)
-    seeds, seed = np.unique(table["seed"][keep], return_inverse=True)
+    seeds, seed = np.unique(table["seed"], return_inverse=True)
     log_y = np.full((len(cells), len(seeds)), np.nan)
-    log_y[cell.ravel(), seed] = logarithms(table[y][keep])
+    log_y[cell.ravel(), seed] = logarithms([number(run, y) for run in runs.runs])
     centred = cells - cells.mean(axis=0)
     # Columns that are no combination of earlier ones.
     ranks = [_rank(centred[:, :i]) for i in range(len(parameters) + 1)]
@@ -116,6 +122,161 @@ def _rank(columns: FloatArray) -> int:
     return int(np.linalg.matrix_rank(columns, tol=1e-6)) if columns.size else 0
 
 
+@lru_cache(maxsize=1024)
+def _scales(temperature: float, **setting: Any) -> theory.Scales:
+    return theory.scales(**setting, lr=temperature, batch=1)
+
+
+def scales(training: Training) -> theory.Scales:
+    """The theory's scales of a training, with their prefactors."""
+    dim, chi = training.teacher.dim, training.teacher.chi
+    setting = {"train_size": training.train_size, "dim": dim, "chi": chi, "margin": training.margin}
+    return _scales(training.temperature, **setting)
+
+
+def everything(training: Training) -> bool:
+    """Selects all."""
+    return True
+
+
+def above_critical(parameter: str, factor: float = AWAY) -> Where:
+    """Selects where `batch`, `temperature` or `weight_decay` is this factor above its scale."""
+    # A batch may lie exactly there: at chi = 0, B* is a quarter of the training set.
+    return lambda training: _over_critical(training, parameter) >= factor * (1 - 1e-9)
+
+
+def below_critical(parameter: str, factor: float = AWAY) -> Where:
+    """Selects where a parameter is this factor below its scale, and not 0."""
+    return lambda training: 0 < _over_critical(training, parameter) <= 1 / factor
+
+
+def _over_critical(training: Training, parameter: str) -> float:
+    value, name = getattr(training, parameter), parameter.removeprefix("weight_")
+    return float(value / getattr(scales(training), f"critical_{name}"))
+
+
+@dataclass(frozen=True)
+class Slope:
+    """The exponent of `y` in a parameter, over the runs that `where` and `at` select.
+
+    Attributes
+    ----------
+    y : str, or function of a run
+        An observable, `time` or `steps`.
+    of : str
+        The parameter.
+    among : sequence of str, default none
+        The fit is `y ~ product of parameter^exponent` over these, one point per cell. Without
+        them, `y` is first averaged in each seed over all other parameters (geometric mean).
+    where : function of a training
+        Whether it counts.
+    at : dict
+        Places among the values of parameters: `{"train_size": -1}` is the largest one.
+    last : int, default 0
+        With it, only so many of the largest values of the parameter count.
+
+    Examples
+    --------
+    >>> from sgdphase import Outcome, Run, grid
+    >>> plan = grid(dim=8, lr=[1.0, 2.0, 4.0], batch=1)
+    >>> runs = Runs(tuple(Run(t, Outcome("fitted", 1, t.lr**2, {}), 0.0) for t in plan))
+    >>> round(Slope("time", of="lr")(runs).value, 6)
+    2.0
+    """
+
+    y: Number
+    of: str
+    among: Sequence[str] = ()
+    where: Where = everything
+    at: Mapping[str, int] = field(default_factory=dict)
+    last: int = 0
+
+    def __call__(self, runs: Runs) -> Estimate | None:
+        if self.among:
+            kept = runs.that(self.where).at(**self.at)
+            return exponents(kept, self.y, self.among).get(self.of)
+        x, y = (values[-self.last :] for values in self.curve(runs))
+        there = (logarithms(y) > -np.inf).any(axis=1)
+        return exponent(x, y) if there.sum() >= 2 else None
+
+    def curve(self, runs: Runs) -> tuple[FloatArray, FloatArray]:
+        """`y [n, seeds]` at all values of the parameter that `runs` have."""
+        return runs.that(self.where).at(**self.at).curve(self.of, self.y)
+
+
+@dataclass(frozen=True)
+class Mean:
+    """The mean of `y` over seeds and over the values of a parameter, or of a ratio.
+
+    Attributes
+    ----------
+    y, where
+        As in `Slope`.
+    over : str
+        The parameter.
+    at : dict
+        As in `Slope`; also a slice of places.
+    to : dict
+        With other places here, the mean is of `y` over its value there, in each seed.
+    how : function of an array [n, seeds], default `geometric_mean`
+
+    Examples
+    --------
+    >>> from sgdphase import Outcome, Run, grid
+    >>> plan = grid(dim=8, lr=[1.0, 4.0], batch=1, seeds=2)
+    >>> runs = Runs(tuple(Run(t, Outcome("fitted", 1, t.lr, {}), 0.0) for t in plan))
+    >>> Mean("time", over="lr")(runs), Mean("time", over="lr", at={"lr": 1}, to={"lr": 0})(runs)
+    (2 [2, 2], 4 [4, 4])
+    """
+
+    y: Number
+    over: str
+    where: Where = everything
+    at: Mapping[str, int | slice] = field(default_factory=dict)
+    to: Mapping[str, int | slice] = field(default_factory=dict)
+    how: Callable[[FloatArray], Estimate] = geometric_mean
+
+    def __call__(self, runs: Runs) -> Estimate:
+        return self.how(self.curve(runs)[1])
+
+    def curve(self, runs: Runs) -> tuple[FloatArray, FloatArray]:
+        """`y [n, seeds]`, or its ratio, at the values of the parameter that `runs` have."""
+        kept = runs.that(self.where)
+        x, y = kept.at(**self.at).curve(self.over, self.y)
+        return x, y / kept.at(**{**self.at, **self.to}).curve(self.over, self.y)[
+            1
+        ] if self.to else y
+
+
+@dataclass(frozen=True)
+class Family:
+    """Curves of `y` against `x`, one per value of a parameter, to be collapsed.
+
+    Attributes
+    ----------
+    x, by : str
+        Parameters.
+    y, where, at, to
+        As in `Mean`.
+
+    Examples
+    --------
+    >>> Family("batch", "w1", by="train_size").by
+    'train_size'
+    """
+
+    x: str
+    y: Number
+    by: str
+    where: Where = everything
+    at: Mapping[str, int | slice] = field(default_factory=dict)
+    to: Mapping[str, int | slice] = field(default_factory=dict)
+
+    def __call__(self, runs: Runs) -> list[Curve]:
+        mean = Mean(self.y, self.x, self.where, self.at, self.to)
+        return [Curve(part.only(self.by), *mean.curve(part)) for part in runs.split(self.by)]
+
+
 def effective(sizes: FloatArray, y: FloatArray) -> list[PowerLaw]:
     """The exponent over each window of consecutive sizes."""
     return effective_power_laws(sizes, y, window=min(WINDOW, len(sizes)))
@@ -132,25 +293,20 @@ def listed(fits: Sequence[PowerLaw] | Sequence[Collapse], window: int) -> str:
     return f"over {window} consecutive sizes, smallest first: {values}"
 
 
+def drift_of_collapse(window: int = 3, **how: Any) -> Callable[[Sequence[Curve], Collapse], str]:
+    """What a claim adds about its best collapse: the exponents of consecutive sizes."""
+
+    def more(curves: Sequence[Curve], best: Collapse) -> str:
+        count = min(window, len(curves))
+        moves = effective_collapses(curves, window=count, **how)
+        return f" (effective exponent; {listed(moves, count)})"
+
+    return more
+
+
 def size_range(sizes: Sequence[float] | FloatArray) -> str:
     """`P = 2^10 to 2^15`."""
-    return f"P = 2^{np.log2(min(sizes)):.0f} to 2^{np.log2(max(sizes)):.0f}"
-
-
-def curves_by_size(runs: Runs, y: str, power: float) -> list[Curve]:
-    """`y / eta^power` against `B` for each `P`: the mean over `eta` within each seed.
-
-    Cells of one seed share a training set, so they are one curve with one error, not several. A
-    batch at which a seed did not end, at whatever `eta`, lacks that seed.
-    """
-    curves = []
-    for size in runs.values("train_size"):
-        own, logs = runs.where(train_size=size), []
-        for rate in own.values("lr"):
-            batch, values = own.curve("batch", y, lr=rate)
-            logs.append(logarithms(values / rate**power))
-        curves.append(Curve(size, batch, np.exp(np.mean(logs, axis=0))))
-    return curves
+    return f"P = {power_of_two(min(sizes))} to {power_of_two(max(sizes))}"
 
 
 def at(time: ArrayLike, along: Trajectory, values: FloatArray) -> FloatArray:

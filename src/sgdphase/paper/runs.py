@@ -10,26 +10,58 @@ from typing import Any
 
 import numpy as np
 
+from sgdphase._display import Columns, Shown, span
+from sgdphase._records import Training
 from sgdphase._sweep import Run, Table, table_of
 from sgdphase._sweep.table import flat
 from sgdphase._typing import FloatArray
 from sgdphase.diagram import PhaseDiagram, Plane, phase_diagram, plane_from_table
+from sgdphase.stats import logarithms
 
 Trajectory = Mapping[str, FloatArray]
+# What is measured of a run: an observable, `time`, `steps`, or a function of the run.
+Number = str | Callable[[Run], float]
+# Which trainings count.
+Where = Callable[[Training], bool]
 
 
-@dataclass(frozen=True)
-class Runs:
-    """Runs of one figure, in any order; `seed` is a parameter like the others."""
+@dataclass(frozen=True, repr=False)
+class Runs(Shown):
+    """Runs of one figure, in any order; `seed` is a parameter like the others.
+
+    Attributes
+    ----------
+    runs : tuple of Run
+
+    Examples
+    --------
+    >>> from sgdphase import Outcome, Run, grid
+    >>> plan = grid(dim=8, lr=[1.0, 2.0], batch=1, seeds=2)
+    >>> runs = Runs(tuple(Run(t, Outcome("fitted", 1, t.lr, {"w1": t.lr}), 0.0) for t in plan))
+    >>> [values.tolist() for values in runs.curve("lr", "w1")]
+    [[1.0, 2.0], [[1.0, 1.0], [2.0, 2.0]]]
+    >>> runs.values("lr"), len(runs.where(lr=2.0).runs), runs.only("dim")
+    ([1.0, 2.0], 2, 8)
+    """
 
     runs: tuple[Run, ...]
+
+    def _lines(self) -> list[str]:
+        return [f"{len(self.runs)} runs of a figure"]
+
+    def _summary(self) -> Columns:
+        names = self._parameters[0] if self.runs else ()
+        return {"parameter": list(names), "values": [span(self.values(name)) for name in names]}
+
+    def _table(self) -> Columns:
+        return self.table()
 
     @cached_property
     def _parameters(self) -> list[dict[str, Any]]:
         return [flat(run) for run in self.runs]
 
     def where(self, **fixed: Any) -> Runs:
-        """Those whose parameters (`train_size`, `chi`, `lr`, ...) have these values."""
+        """Those whose parameters (`train_size`, `chi`, `lr`, ...) have `fixed` values."""
         return Runs(
             tuple(
                 run
@@ -39,44 +71,55 @@ class Runs:
         )
 
     def values(self, parameter: str) -> list[Any]:
-        """The values that a parameter takes, in increasing order."""
+        """The values that a `parameter` takes, in increasing order."""
         return sorted({own[parameter] for own in self._parameters})
 
     def split(self, parameter: str) -> list[Runs]:
-        """The runs of each value of a parameter, in increasing order."""
+        """The runs of each value of a `parameter`, in increasing order."""
         return [self.where(**{parameter: value}) for value in self.values(parameter)]
 
     def only(self, parameter: str) -> Any:
-        """The value that a parameter has in all runs."""
+        """The value that a `parameter` has in all runs."""
         (value,) = self.values(parameter)
         return value
 
-    def curve(
-        self, x: str, y: str | Callable[[Run], float], **fixed: Any
-    ) -> tuple[FloatArray, FloatArray]:
+    def that(self, where: Where) -> Runs:
+        """Those for whose training `where` is true."""
+        return Runs(tuple(run for run in self.runs if where(run.training)))
+
+    def at(self, **places: int | slice) -> Runs:
+        """Those at `places` among the values of parameters: `batch=-1` is the largest batch."""
+        kept = self
+        for name, place in places.items():
+            values = self.values(name)[place]
+            chosen = values if isinstance(place, slice) else [values]
+            kept = Runs(tuple(run for run, own in zip(kept.runs, kept._parameters, strict=True)
+                              if own[name] in chosen))  # fmt: skip
+        return kept
+
+    def curve(self, x: str, y: Number, **fixed: Any) -> tuple[FloatArray, FloatArray]:
         """`y [n, seeds]` at the values `x [n]` of a parameter; NaN where a run has none.
 
-        `y` is an observable, `time`, `steps`, or a function of a run.
+        Where other parameters than `fixed` vary, it is the geometric mean over them in each seed.
         """
         chosen = self.where(**fixed)
         xs, seeds = chosen.values(x), chosen.values("seed")
-        ys = np.full((len(xs), len(seeds)), nan)
+        cells: dict[tuple[int, int], list[float]] = {}
         for run, at in zip(chosen.runs, chosen._parameters, strict=True):
-            if run.outcome.status == "failed":
-                continue
             place = xs.index(at[x]), seeds.index(at["seed"])
-            if callable(y):
-                ys[place] = y(run)
-            else:
-                ys[place] = getattr(run.outcome, y) if y in ("time", "steps") else run.outcome[y]
+            cells.setdefault(place, []).append(number(run, y))
+        ys = np.full((len(xs), len(seeds)), nan)
+        for place, values in cells.items():
+            several = len(values) > 1
+            ys[place] = np.exp(np.mean(logarithms(values))) if several else values[0]
         return np.array(xs, dtype=np.float64), ys
 
     def by_seed(self, **fixed: Any) -> list[Run]:
-        """The runs with these parameters, in order of seeds."""
+        """The runs with `fixed` parameters, in order of seeds."""
         return sorted(self.where(**fixed).runs, key=lambda run: run.training.seed)
 
     def trajectories(self, **fixed: Any) -> Sequence[Trajectory]:
-        """The trajectory of each run, in order of seeds."""
+        """The trajectory of each run with `fixed` parameters, in order of seeds."""
         return [run.outcome.trajectory for run in self.by_seed(**fixed)]
 
     def table(self) -> Table:
@@ -84,7 +127,7 @@ class Runs:
         return table_of(self.runs)
 
     def plane(self, observable: str = "alignment") -> Plane:
-        """An observable in the plane of learning rates and batches."""
+        """An `observable` in the plane of learning rates and batches."""
         return plane_from_table(self.table(), observable=observable)
 
     @cached_property
@@ -110,3 +153,12 @@ class Runs:
                 for run in self.runs
             )
         )
+
+
+def number(run: Run, y: Number) -> float:
+    """A number of a run; NaN if it failed."""
+    if run.outcome.status == "failed":
+        return nan
+    if callable(y):
+        return y(run)
+    return float(getattr(run.outcome, y) if y in ("time", "steps") else run.outcome[y])
