@@ -5,7 +5,7 @@ import math
 import pytest
 
 from sgdphase import Estimate
-from sgdphase.paper.claim import above, below, equal
+from sgdphase.paper._claim import above, below, equal
 
 
 @pytest.mark.parametrize(

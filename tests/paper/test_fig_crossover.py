@@ -7,9 +7,9 @@ import pytest
 
 from sgdphase.diagram import phase_diagram, plane_from_table
 from sgdphase.paper import theory
+from sgdphase.paper._figure import FIGURES
+from sgdphase.paper._measure import at, mean_at, time_grid
 from sgdphase.paper.figS9 import typical
-from sgdphase.paper.figure import FIGURES
-from sgdphase.paper.measure import at, mean_at, time_grid
 from sgdphase.stats import seed_means
 from sgdphase.theory import constants, scales
 

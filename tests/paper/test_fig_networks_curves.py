@@ -10,10 +10,10 @@ import pytest
 from sgdphase._records import Outcome
 from sgdphase._sweep import Run
 from sgdphase.paper import figS4
+from sgdphase.paper._figure import FIGURES, left_out
+from sgdphase.paper._measure import curves_by_size
+from sgdphase.paper._runs import Runs
 from sgdphase.paper.fig3 import nine_tenths, part_after, steps_to
-from sgdphase.paper.figure import FIGURES, left_out
-from sgdphase.paper.measure import curves_by_size
-from sgdphase.paper.runs import Runs
 
 # The observable, its power of eta, and the paper's exponent.
 COLLAPSES = {

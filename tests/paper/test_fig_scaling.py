@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from sgdphase.paper import figX1
-from sgdphase.paper.figure import FIGURES
-from sgdphase.paper.measure import exponent, exponents
+from sgdphase.paper._figure import FIGURES
+from sgdphase.paper._measure import exponent, exponents
 from sgdphase.theory import constants, scales
 
 # The claims that quick scale decides; the rest needs larger sizes or more seeds.

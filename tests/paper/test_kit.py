@@ -12,11 +12,11 @@ import pytest
 from sgdphase._records import Outcome, Training
 from sgdphase._sweep import Run
 from sgdphase.errors import InputError
-from sgdphase.paper.claim import Collapses, Each, Exponent, equal
-from sgdphase.paper.draw import Curves
-from sgdphase.paper.figure import FIGURES, SCALES, Figure, Grid, chosen, together
-from sgdphase.paper.measure import converted, curves_by_size, furthest, geometric_mean, mean
-from sgdphase.paper.runs import Runs
+from sgdphase.paper._claim import Collapses, Each, Exponent, equal
+from sgdphase.paper._draw import Curves
+from sgdphase.paper._figure import FIGURES, SCALES, Figure, Grid, chosen, together
+from sgdphase.paper._measure import converted, curves_by_size, furthest, geometric_mean, mean
+from sgdphase.paper._runs import Runs
 from sgdphase.stats import Curve, Estimate, whole_powers
 
 PLAN = Grid(
@@ -183,10 +183,10 @@ def test_every_figure_has_its_name() -> None:
 
 def test_one_figure_loads_no_other() -> None:
     code = (
-        "import sys; from sgdphase.paper.figure import FIGURES; list(FIGURES); FIGURES['fig1b'];"
+        "import sys; from sgdphase.paper._figure import FIGURES; list(FIGURES); FIGURES['fig1b'];"
         "print(sorted(m for m in sys.modules if m.startswith('sgdphase.paper.fig')))"
     )
     out = subprocess.run(
         [sys.executable, "-c", code], check=True, capture_output=True, text=True
     ).stdout
-    assert out.strip() == "['sgdphase.paper.fig1b', 'sgdphase.paper.figure']"
+    assert out.strip() == "['sgdphase.paper.fig1b', 'sgdphase.paper._figure']"

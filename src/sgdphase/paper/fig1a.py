@@ -13,12 +13,12 @@ import numpy as np
 from sgdphase import theory
 from sgdphase.diagram import PhaseDiagram, draw_plane
 from sgdphase.diagram._style import new_figure
-from sgdphase.paper.claim import Constant, Each, Tolerance
-from sgdphase.paper.figure import Figure, Grid, together
-from sgdphase.paper.ledger import Claim, Scale, Verdict
-from sgdphase.paper.measure import converted, scales
-from sgdphase.paper.planes import draw_phases, phase_claims
-from sgdphase.paper.runs import Runs
+from sgdphase.paper._claim import Constant, Each, Tolerance
+from sgdphase.paper._figure import Figure, Grid, together
+from sgdphase.paper._ledger import Claim, Scale, Verdict
+from sgdphase.paper._measure import converted, scales
+from sgdphase.paper._planes import draw_phases, phase_claims
+from sgdphase.paper._runs import Runs
 from sgdphase.stats import Estimate, powers, whole_powers
 
 RED = "#D00000"

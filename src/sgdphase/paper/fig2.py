@@ -16,12 +16,12 @@ import numpy as np
 from sgdphase import theory
 from sgdphase._sweep import Run
 from sgdphase._typing import FloatArray
-from sgdphase.paper.claim import Above, Below, Constant, Exponent, Tolerance
-from sgdphase.paper.draw import colored, panel
-from sgdphase.paper.figure import Figure, Grid
-from sgdphase.paper.ledger import Scale
-from sgdphase.paper.measure import Mean, above_critical, below_critical, mean, scales
-from sgdphase.paper.runs import Runs, Trajectory
+from sgdphase.paper._claim import Above, Below, Constant, Exponent, Tolerance
+from sgdphase.paper._draw import colored, panel
+from sgdphase.paper._figure import Figure, Grid
+from sgdphase.paper._ledger import Scale
+from sgdphase.paper._measure import Mean, above_critical, below_critical, mean, scales
+from sgdphase.paper._runs import Runs, Trajectory
 from sgdphase.problems import TeacherTask
 from sgdphase.stats import whole_powers
 

@@ -18,13 +18,13 @@ import numpy as np
 from sgdphase import theory
 from sgdphase._sweep import Run
 from sgdphase._typing import FloatArray
-from sgdphase.paper.claim import Above, Below, Constant, Spec, Tolerance
-from sgdphase.paper.draw import Trajectories, key
-from sgdphase.paper.figure import Figure, Grid
-from sgdphase.paper.ledger import Scale
-from sgdphase.paper.measure import Mean, above_critical, below_critical, furthest, mean
-from sgdphase.paper.runs import Runs
-from sgdphase.paper.settings import cells, fc, fc_large_margin
+from sgdphase.paper._claim import Above, Below, Constant, Spec, Tolerance
+from sgdphase.paper._draw import Trajectories, key
+from sgdphase.paper._figure import Figure, Grid
+from sgdphase.paper._ledger import Scale
+from sgdphase.paper._measure import Mean, above_critical, below_critical, furthest, mean
+from sgdphase.paper._runs import Runs
+from sgdphase.paper._settings import cells, fc, fc_large_margin
 from sgdphase.stats import Estimate, whole_powers
 
 CHI, MARGIN, LR = 1.0, 2.0**-7, 512.0  # of the perceptron

@@ -16,10 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from sgdphase.paper.claim import Collapses, Each, Exponent, Spec, fifth
-from sgdphase.paper.draw import DASHED, Curves
-from sgdphase.paper.figure import Figure, Grid, grid_values, together
-from sgdphase.paper.measure import (
+from sgdphase.paper._claim import Collapses, Each, Exponent, Spec, fifth
+from sgdphase.paper._draw import DASHED, Curves
+from sgdphase.paper._figure import Figure, Grid, grid_values, together
+from sgdphase.paper._measure import (
     Family,
     above_critical,
     below_critical,
@@ -27,7 +27,7 @@ from sgdphase.paper.measure import (
     exponents,
     size_range,
 )
-from sgdphase.paper.runs import Runs
+from sgdphase.paper._runs import Runs
 from sgdphase.theory import constants, mean_abs_x1
 
 # chi: exponents of two of the sizes, learning rates and batches, at quick and at paper scale.
@@ -86,7 +86,7 @@ def _claims(chi: float) -> list[Spec]:
         Large("2c", "large B: w1 does not depend on P", of="train_size", equals=0),
         Collapses("3", "B* ~ P^gamma by best collapse of w1/eta",
                   Family("batch", lambda run: run.outcome["w1"] / run.training.lr, "train_size"),
-                  drift_of_collapse(), equals=gamma, within=fifth(gamma)),
+                  drift_of_collapse({}), equals=gamma, within=fifth(gamma)),
     ]  # fmt: skip
 
 

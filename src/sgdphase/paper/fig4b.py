@@ -17,11 +17,11 @@ from typing import Any
 
 from sgdphase._sweep import Run
 from sgdphase.errors import InputError
-from sgdphase.paper.claim import Collapses, Tolerance
-from sgdphase.paper.draw import Curves
-from sgdphase.paper.figure import Figure, grid_values
-from sgdphase.paper.measure import Family, listed, size_range
-from sgdphase.paper.settings import SettingAt, cells, cnn, cnn_large_margin, fc, fc_large_margin
+from sgdphase.paper._claim import Collapses, Tolerance
+from sgdphase.paper._draw import Curves
+from sgdphase.paper._figure import Figure, grid_values
+from sgdphase.paper._measure import Family, listed, size_range
+from sgdphase.paper._settings import SettingAt, cells, cnn, cnn_large_margin, fc, fc_large_margin
 from sgdphase.stats import Collapse, Curve, collapse, effective_collapses
 
 # What is measured at the end of training: its letters, and its growth with `eta`. Curves are drawn

@@ -15,11 +15,11 @@ import numpy as np
 from sgdphase import theory
 from sgdphase._sweep import Run
 from sgdphase._typing import FloatArray
-from sgdphase.paper.claim import PRECISION, Collapses, Exponent
-from sgdphase.paper.draw import DASHED, Curves, colored, inset, key, legend, panel, power_label
-from sgdphase.paper.figure import Figure, Grid
-from sgdphase.paper.ledger import Scale
-from sgdphase.paper.measure import (
+from sgdphase.paper._claim import PRECISION, Collapses, Exponent
+from sgdphase.paper._draw import DASHED, Curves, colored, inset, key, legend, panel, power_label
+from sgdphase.paper._figure import Figure, Grid
+from sgdphase.paper._ledger import Scale
+from sgdphase.paper._measure import (
     above_critical,
     at,
     expected_unfitted,
@@ -28,7 +28,7 @@ from sgdphase.paper.measure import (
     time_grid,
     unfitted_at_crossover,
 )
-from sgdphase.paper.runs import Runs, Trajectory
+from sgdphase.paper._runs import Runs, Trajectory
 from sgdphase.stats import Curve, powers, whole_powers
 
 CHI, TEMPERATURE = 1.0, 0.125

@@ -20,11 +20,11 @@ from typing import Any
 
 import numpy as np
 
-from sgdphase.paper.claim import Collapses, Each, Exponent, fifth
-from sgdphase.paper.draw import DASHED, Curves, key
-from sgdphase.paper.figure import Figure, Grid, together
-from sgdphase.paper.measure import Family, above_critical, below_critical
-from sgdphase.paper.runs import Runs
+from sgdphase.paper._claim import Collapses, Each, Exponent, fifth
+from sgdphase.paper._draw import DASHED, Curves, key
+from sgdphase.paper._figure import Figure, Grid, together
+from sgdphase.paper._measure import Family, above_critical, below_critical
+from sgdphase.paper._runs import Runs
 from sgdphase.stats import powers, whole_powers
 from sgdphase.theory import constants
 

@@ -18,12 +18,12 @@ from sgdphase._records import Training
 from sgdphase._sweep import Run
 from sgdphase._typing import FloatArray
 from sgdphase.diagram._style import GREEN, new_figure
-from sgdphase.paper.claim import Below, Constant, Exponent, Tolerance
-from sgdphase.paper.draw import colored, legend_outside, power_label
-from sgdphase.paper.figure import Figure, Grid
-from sgdphase.paper.ledger import Scale
-from sgdphase.paper.measure import Mean, Slope, above_critical, furthest
-from sgdphase.paper.runs import Runs, Trajectory
+from sgdphase.paper._claim import Below, Constant, Exponent, Tolerance
+from sgdphase.paper._draw import colored, legend_outside, power_label
+from sgdphase.paper._figure import Figure, Grid
+from sgdphase.paper._ledger import Scale
+from sgdphase.paper._measure import Mean, Slope, above_critical, furthest
+from sgdphase.paper._runs import Runs, Trajectory
 from sgdphase.stats import powers
 
 CHI, MARGIN, TEMPERATURE, SMALL = 1.0, 2.0**-7, 2.0, 8

@@ -22,18 +22,18 @@ from numpy.typing import ArrayLike
 from sgdphase._records import Training
 from sgdphase._sweep import grid
 from sgdphase._typing import FloatArray
-from sgdphase.paper.claim import Above, Collapses, Exponent, Tolerance, fifth
-from sgdphase.paper.draw import DASHED, Curves, colored, key
-from sgdphase.paper.figure import Figure
-from sgdphase.paper.ledger import Scale
-from sgdphase.paper.measure import (
+from sgdphase.paper._claim import Above, Collapses, Exponent, Tolerance, fifth
+from sgdphase.paper._draw import DASHED, Curves, colored, key
+from sgdphase.paper._figure import Figure
+from sgdphase.paper._ledger import Scale
+from sgdphase.paper._measure import (
     Family,
     above_critical,
     below_critical,
     drift_of_collapse,
     estimate,
 )
-from sgdphase.paper.runs import Runs
+from sgdphase.paper._runs import Runs
 from sgdphase.stats import powers, whole_powers
 from sgdphase.theory import constants, scales
 
@@ -121,8 +121,8 @@ def _law(id: str, says: str, y: str, equals: float) -> Exponent:
 def _shifts(by: str) -> Family:
     """`w1` over that without decay against `Lambda`: curves that differ by a shift only."""
     return Family(
-        "weight_decay", "w1", by, at={"weight_decay": slice(1, None)},
-        where=lambda t: _asymptotic(t) and (by == "temperature" or _at_t(t)), to={"weight_decay": 0},
+        "weight_decay", "w1", by, at={"weight_decay": slice(1, None)}, to={"weight_decay": 0},
+        where=lambda t: _asymptotic(t) and (by == "temperature" or _at_t(t)),
     )  # fmt: skip
 
 
@@ -163,7 +163,7 @@ FIGURE = Figure(
                  where=lambda training: _at_t(training) and FAR_BELOW(training),
                  within=fifth(GAMMA), drift=True),
         Collapses("3a", "Lambda* ~ P^-b by best collapse of w1/w1(0) against Lambda",
-                  _shifts("train_size"), drift_of_collapse(**BETWEEN), how=BETWEEN,
+                  _shifts("train_size"), drift_of_collapse(BETWEEN), how=BETWEEN,
                   equals=-constants(CHI).b, within=fifth(2 * GAMMA)),
         Collapses("3b", lambda runs: "Lambda* ~ 1/T by best collapse of w1/w1(0) against Lambda "
                   f"at P = {runs.values('train_size')[1]}",

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from sgdphase.paper.claim import Above
-from sgdphase.paper.draw import Curves
-from sgdphase.paper.figure import Figure
-from sgdphase.paper.ledger import Scale
-from sgdphase.paper.planes import NOISE, growth_claim, plane_figure, regions
-from sgdphase.paper.runs import Runs
-from sgdphase.paper.settings import SettingAt, cnn, fc, heading
+from sgdphase.paper._claim import Above
+from sgdphase.paper._draw import Curves
+from sgdphase.paper._figure import Figure
+from sgdphase.paper._ledger import Scale
+from sgdphase.paper._planes import NOISE, growth_claim, plane_figure, regions
+from sgdphase.paper._runs import Runs
+from sgdphase.paper._settings import SettingAt, cnn, fc, heading
 
 
 def _critical(axes: Any, runs: Runs) -> None:

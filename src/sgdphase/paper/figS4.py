@@ -19,13 +19,13 @@ import numpy as np
 
 from sgdphase._typing import FloatArray
 from sgdphase.diagram._style import BLUE, new_figure
-from sgdphase.paper.claim import Above, Below, Constant, Spec, Tolerance
-from sgdphase.paper.draw import Curves
-from sgdphase.paper.figure import Figure, Grid
-from sgdphase.paper.ledger import Scale
-from sgdphase.paper.measure import mean
-from sgdphase.paper.runs import Runs
-from sgdphase.paper.settings import SMALL_MARGIN
+from sgdphase.paper._claim import Above, Below, Constant, Spec, Tolerance
+from sgdphase.paper._draw import Curves
+from sgdphase.paper._figure import Figure, Grid
+from sgdphase.paper._ledger import Scale
+from sgdphase.paper._measure import mean
+from sgdphase.paper._runs import Runs
+from sgdphase.paper._settings import SMALL_MARGIN
 from sgdphase.problems import TeacherTask
 from sgdphase.stats import powers
 

@@ -20,13 +20,13 @@ from sgdphase._typing import FloatArray, Mask
 from sgdphase.diagram import LinePoint, PhaseDiagram, Plane, phase_diagram
 from sgdphase.diagram._boundaries import Line, gd_line, line_branch
 from sgdphase.diagram._style import new_figure
-from sgdphase.paper.claim import Above, Below, Constant, Spec, Tolerance
-from sgdphase.paper.figure import Figure
-from sgdphase.paper.ledger import Claim
-from sgdphase.paper.measure import estimate
-from sgdphase.paper.planes import GD, NOISE, growth_claim, line_claim, plane_figure, regions
-from sgdphase.paper.runs import Runs
-from sgdphase.paper.settings import SettingAt, cnn_large_margin, fc_large_margin, heading
+from sgdphase.paper._claim import Above, Below, Constant, Spec, Tolerance
+from sgdphase.paper._figure import Figure
+from sgdphase.paper._ledger import Claim
+from sgdphase.paper._measure import estimate
+from sgdphase.paper._planes import GD, NOISE, growth_claim, line_claim, plane_figure, regions
+from sgdphase.paper._runs import Runs
+from sgdphase.paper._settings import SettingAt, cnn_large_margin, fc_large_margin, heading
 from sgdphase.stats import LEVEL, REPLICATES, Estimate, interval
 
 # Letter of the panel: the observable, and its name.

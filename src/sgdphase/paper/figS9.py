@@ -16,11 +16,11 @@ import numpy as np
 from sgdphase import theory
 from sgdphase._sweep import Run
 from sgdphase._typing import FloatArray
-from sgdphase.paper.claim import PRECISION, Below, Constant, Exponent, Tolerance
-from sgdphase.paper.draw import DASHED, colored, inset, key, legend, panel
-from sgdphase.paper.figure import Figure, Grid
-from sgdphase.paper.ledger import Scale
-from sgdphase.paper.measure import (
+from sgdphase.paper._claim import PRECISION, Below, Constant, Exponent, Tolerance
+from sgdphase.paper._draw import DASHED, colored, inset, key, legend, panel
+from sgdphase.paper._figure import Figure, Grid
+from sgdphase.paper._ledger import Scale
+from sgdphase.paper._measure import (
     Mean,
     Slope,
     at,
@@ -32,7 +32,7 @@ from sgdphase.paper.measure import (
     time_grid,
     unfitted_at_crossover,
 )
-from sgdphase.paper.runs import Runs
+from sgdphase.paper._runs import Runs
 from sgdphase.stats import Estimate, whole_powers
 
 CHI, MARGIN, TEMPERATURE = 1.0, 2.0**-7, 0.125

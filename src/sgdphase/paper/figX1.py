@@ -21,12 +21,12 @@ from sgdphase import theory
 from sgdphase._sweep import Run
 from sgdphase._typing import FloatArray
 from sgdphase.diagram._style import BLUE, GREEN, ORANGE, new_figure
-from sgdphase.paper.claim import Above, Each, Exponent, Spec, fifth
-from sgdphase.paper.draw import key
-from sgdphase.paper.figure import Figure, Grid, together
-from sgdphase.paper.ledger import Scale
-from sgdphase.paper.measure import at, converted, effective, exponent, size_range
-from sgdphase.paper.runs import Number, Runs
+from sgdphase.paper._claim import Above, Each, Exponent, Spec, fifth
+from sgdphase.paper._draw import key
+from sgdphase.paper._figure import Figure, Grid, together
+from sgdphase.paper._ledger import Scale
+from sgdphase.paper._measure import at, converted, effective, exponent, size_range
+from sgdphase.paper._runs import Number, Runs
 from sgdphase.stats import Estimate, logarithms, loglinear, whole_powers
 
 MARGIN, TEMPERATURE = 2.0**-7, 2.0

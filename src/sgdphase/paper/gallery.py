@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from sgdphase.paper.figure import FIGURES, Figure, read_claims
-from sgdphase.paper.ledger import totals as totals
+from sgdphase.paper._figure import FIGURES, Figure, read_claims
+from sgdphase.paper._ledger import totals
 from sgdphase.stats import digits
 
 

@@ -13,12 +13,12 @@ import numpy as np
 from sgdphase import theory
 from sgdphase._typing import FloatArray
 from sgdphase.diagram._style import BLUE, GREEN, ORANGE, new_figure
-from sgdphase.paper.claim import Above, Below, Constant, Spec, Tolerance
-from sgdphase.paper.draw import colored, key
-from sgdphase.paper.figure import Figure
-from sgdphase.paper.ledger import Scale
-from sgdphase.paper.measure import expected_error, exponent, geometric_mean
-from sgdphase.paper.runs import Runs
+from sgdphase.paper._claim import Above, Below, Constant, Spec, Tolerance
+from sgdphase.paper._draw import colored, key
+from sgdphase.paper._figure import Figure
+from sgdphase.paper._ledger import Scale
+from sgdphase.paper._measure import expected_error, exponent, geometric_mean
+from sgdphase.paper._runs import Runs
 from sgdphase.stats import Estimate, whole_powers
 
 CHIS = (0.0, 1.0, 3.0)

@@ -17,8 +17,8 @@ from typing import Any
 
 from sgdphase._records import Training
 from sgdphase._sweep import grid
-from sgdphase.paper.ledger import Scale
-from sgdphase.paper.runs import Runs
+from sgdphase.paper._ledger import Scale
+from sgdphase.paper._runs import Runs
 from sgdphase.problems import CifarAnimals, MnistParity
 from sgdphase.stats import power_of_two, power_of_two_tex, powers, whole_powers
 

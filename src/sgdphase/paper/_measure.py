@@ -19,7 +19,7 @@ from sgdphase import theory
 from sgdphase._records import Training
 from sgdphase._sweep import Run
 from sgdphase._typing import FloatArray
-from sgdphase.paper.runs import Number, Runs, Trajectory, Where, number
+from sgdphase.paper._runs import Number, Runs, Trajectory, Where, number
 from sgdphase.stats import (
     LEVEL,
     REPLICATES,
@@ -140,13 +140,38 @@ def everything(training: Training) -> bool:
 
 
 def above_critical(parameter: str, factor: float = AWAY) -> Where:
-    """Selects where `batch`, `temperature` or `weight_decay` is this factor above its scale."""
+    """Selects trainings far above a scale that bounds their regime, such as `B*`.
+
+    Parameters
+    ----------
+    parameter : "batch", "temperature" or "weight_decay"
+    factor : float, default 4; how far at least
+
+    Examples
+    --------
+    >>> from sgdphase import grid
+    >>> plan = grid(lr=64.0, batch=[64, 1024])  # B* is 204
+    >>> [above_critical("batch")(training) for training in plan]
+    [False, True]
+    """
     # A batch may lie exactly there: at chi = 0, B* is a quarter of the training set.
     return lambda training: _over_critical(training, parameter) >= factor * (1 - 1e-9)
 
 
 def below_critical(parameter: str, factor: float = AWAY) -> Where:
-    """Selects where a parameter is this factor below its scale, and not 0."""
+    """Selects trainings far below a scale, with a parameter that is not 0.
+
+    Parameters
+    ----------
+    parameter, factor
+        As in `above_critical`.
+
+    Examples
+    --------
+    >>> from sgdphase import grid
+    >>> [below_critical("batch")(training) for training in grid(lr=64.0, batch=[32, 64])]
+    [True, False]
+    """
     return lambda training: 0 < _over_critical(training, parameter) <= 1 / factor
 
 
@@ -293,13 +318,13 @@ def listed(fits: Sequence[PowerLaw] | Sequence[Collapse], window: int) -> str:
     return f"over {window} consecutive sizes, smallest first: {values}"
 
 
-def drift_of_collapse(window: int = 3, **how: Any) -> Callable[[Sequence[Curve], Collapse], str]:
-    """What a claim adds about its best collapse: the exponents of consecutive sizes."""
+def drift_of_collapse(how: Mapping[str, Any]) -> Callable[[Sequence[Curve], Collapse], str]:
+    """What a claim adds about its best collapse: the exponents of each 3 consecutive sizes."""
 
     def more(curves: Sequence[Curve], best: Collapse) -> str:
-        count = min(window, len(curves))
-        moves = effective_collapses(curves, window=count, **how)
-        return f" (effective exponent; {listed(moves, count)})"
+        window = min(3, len(curves))
+        moves = effective_collapses(curves, window=window, **how)
+        return f" (effective exponent; {listed(moves, window)})"
 
     return more
 

@@ -10,13 +10,14 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, get_args
 
+from sgdphase._display import Shown
 from sgdphase._records import Training
 from sgdphase._sweep import Plan, Progress, Store, Workers, grid, missing, sweep
 from sgdphase.errors import InputError
-from sgdphase.paper.claim import Decide, decided
-from sgdphase.paper.ledger import Claims
-from sgdphase.paper.ledger import Scale as Scale
-from sgdphase.paper.runs import Runs
+from sgdphase.paper._claim import Decide, decided
+from sgdphase.paper._ledger import Claims
+from sgdphase.paper._ledger import Scale as Scale
+from sgdphase.paper._runs import Runs
 from sgdphase.stats import power_of_two, powers, whole_powers
 
 SCALES: tuple[Scale, ...] = get_args(Scale)
@@ -25,8 +26,15 @@ SCALES: tuple[Scale, ...] = get_args(Scale)
 class Grid:
     """The trainings of a figure at each scale: a grid of common values and those of the scale.
 
-    Arguments are those of `sgdphase.grid`. Without values for `laptop`, it runs what `paper` does.
+    Parameters
+    ----------
+    quick, laptop, paper : dict
+        Arguments of `sgdphase.grid` at this scale; without `laptop`, it runs what `paper` does.
+    common
+        Arguments of `sgdphase.grid` at all scales.
 
+    Examples
+    --------
     >>> plan = Grid(dim=8, lr=1.0, batch=[1, 2], quick={"seeds": 2}, paper={"seeds": 5})
     >>> [len(plan(scale)) for scale in SCALES]
     [4, 10, 10]
@@ -71,15 +79,30 @@ def together(*grids: Grid) -> Callable[[Scale], list[Training]]:
     return lambda scale: [training for each in grids for training in each(scale)]
 
 
-@dataclass(frozen=True)
-class Figure:
+@dataclass(frozen=True, repr=False)
+class Figure(Shown):
     """A figure of the paper, or one of ours (`figX1`).
 
-    `plan(scale)` are its trainings (a `Grid`, a plane of `settings`), `draw(runs, scale)` gives a
-    matplotlib figure (`draw.Curves`, ...), and `claims` are functions of runs and scale that give
-    the lines it adds to the ledger (`claim.Exponent`, ...), with ids that start after its name. A
-    `remark` says what a reader of the verdicts should know, such as what was changed after a first
-    run. With `reduced`, a line below the picture says what its plan left out of the paper's.
+    Attributes
+    ----------
+    name, shows : str
+    plan : function of a scale, which gives its trainings (a `Grid`)
+    draw : function of runs and scale, which gives a matplotlib figure (`Curves`)
+    claims : sequence
+        Specifications of claims (`Exponent`, ...), or functions of runs and scale that give some.
+        Their ids start after the name of the figure.
+    trajectories : bool, default False; whether the runs keep theirs
+    remark : str
+        What a reader of the verdicts should know, such as what was changed after a first run.
+    reduced : bool, default False
+        Whether a line below the picture says what the plan left out of the paper's.
+
+    Examples
+    --------
+    >>> FIGURES["figS11b"]
+    figS11b: final |w_perp| against T for several margins, in units of the margin
+    >>> len(FIGURES["figS11b"].plan("quick"))
+    96
     """
 
     name: str
@@ -90,6 +113,9 @@ class Figure:
     trajectories: bool = False
     remark: str = ""
     reduced: bool = False
+
+    def _lines(self) -> list[str]:
+        return [f"{self.name}: {self.shows}"]
 
     def decide(self, runs: Runs, scale: Scale) -> Claims:
         """The claims with their verdicts, from `runs` at a `scale`."""
@@ -156,6 +182,9 @@ _MODULES = {
 class _Catalog(Mapping[str, Figure]):
     """All figures by name; the module of one (its `FIGURE` or `FIGURES`) loads when it is asked."""
 
+    def __repr__(self) -> str:
+        return f"{len(self)} figures: {', '.join(self)}"
+
     def __getitem__(self, name: str) -> Figure:
         module = import_module(f"sgdphase.paper.{_MODULES[name]}")
         figures: Sequence[Figure] = getattr(module, "FIGURES", None) or (module.FIGURE,)
@@ -200,17 +229,37 @@ def cost(figure: Figure, scale: Scale, store: Store) -> Cost:
 
 
 def make(
-    figure: Figure,
+    figure: Figure | str,
     scale: Scale,
-    store: Store,
-    out: Path,
+    store: Store | Path | str,
+    out: Path | str,
     *,
     workers: int | Workers | None = None,
     progress: Progress | None = None,
 ) -> Claims:
-    """Write `NAME.png`, `NAME.pdf` and `NAME.claims.json` into `out`; return the claims."""
+    """Run what a figure needs, draw it and decide its claims.
+
+    Writes `NAME.png`, `NAME.pdf` and `NAME.claims.json`. What the store has is not run again.
+
+    Parameters
+    ----------
+    figure : Figure or str; one of `FIGURES` by its name
+    scale : "quick", "laptop" or "paper"
+    store : Store or path; where the runs are kept
+    out : path; folder of the files
+    workers, progress
+        As in `sgdphase.sweep`.
+
+    Examples
+    --------
+    >>> claims = make("theory", "quick", "runs.sqlite", "out")  # doctest: +SKIP
+    >>> claims[0].verdict  # doctest: +SKIP
+    'holds'
+    """
     from sgdphase.diagram._style import save
 
+    (figure,) = chosen([figure]) if isinstance(figure, str) else [figure]
+    store, out = store if isinstance(store, Store) else Store(store), Path(out)
     if out.exists() and not out.is_dir():
         raise InputError(f"'{out}': is a file; a folder is needed")
     runs = collect(figure, scale, store, workers=workers, progress=progress)
@@ -241,8 +290,19 @@ def collect(
     return Runs(tuple(sorted(summary.runs, key=lambda run: run.training.key)))
 
 
-def read_claims(folder: Path) -> list[dict[str, Any]]:
-    """The ledger: the claims of every figure that was made into a folder, in the paper's order."""
+def read_claims(folder: Path | str) -> list[dict[str, Any]]:
+    """The ledger: the claims of every figure that was made into a folder, in the paper's order.
+
+    Parameters
+    ----------
+    folder : path
+
+    Examples
+    --------
+    >>> read_claims("docs/gallery")[0]["id"]  # doctest: +SKIP
+    'fig1a.1'
+    """
+    folder = Path(folder)
     places = {f"{name}.claims.json": place for place, name in enumerate(FIGURES)}
     paths = sorted(
         folder.glob("*.claims.json"),

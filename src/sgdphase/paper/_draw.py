@@ -16,9 +16,9 @@ import numpy as np
 from sgdphase._records import Training
 from sgdphase._typing import FloatArray
 from sgdphase.diagram._style import new_figure
-from sgdphase.paper.ledger import Scale
-from sgdphase.paper.measure import everything
-from sgdphase.paper.runs import Runs, Where
+from sgdphase.paper._ledger import Scale
+from sgdphase.paper._measure import everything
+from sgdphase.paper._runs import Runs, Where
 from sgdphase.stats import power_of_two_tex
 
 Bounds = tuple[float, float, float, float]
@@ -192,19 +192,19 @@ class Curves:
     def _panel(self, axes: Any, runs: Runs) -> None:
         small = inset(axes, *self.inset) if self.inset else None
         shown = runs.that(self.where)
-        parts = shown.split(self.by) if self.by else [shown]
-        marks = shown.values(self.marks or self.by) if self.by else [None]
+        values: list[Any] = shown.values(self.by) if self.by else [None]
+        marks = shown.values(self.marks) if self.marks else values
         markers = dict(zip(marks, cycle(MARKERS), strict=False))
-        for part, color in colored(parts):
-            by = part.only(self.by) if self.by else None
-            for mark, marker in markers.items() if self.marks else [(by, markers[by])]:
+        for value, color in colored(values):
+            part = shown.where(**{self.by: value}) if self.by else shown
+            for mark in marks if self.marks else [value]:
                 own = part.where(**{self.marks: mark}) if self.marks else part
-                look = {"color": color, "marker": marker, "markersize": 4, "linewidth": 0.8}
+                look = {"color": color, "marker": markers[mark], "markersize": 4}
                 if own.runs:
-                    self._curves(axes, small, own, look | self.look)
+                    self._curves(axes, small, own, {**look, "linewidth": 0.8, **self.look})
             if self.by:
-                fmt = "o" if self.marks else markers[by]
-                key(axes, fmt, power_label(self.symbols[self.by], by), color, markersize=4)
+                fmt = "o" if self.marks else markers[value]
+                key(axes, fmt, power_label(self.symbols[self.by], value), color, markersize=4)
         for mark, marker in markers.items() if self.marks else ():
             label = power_label(self.symbols[self.marks], mark)
             key(axes, marker, label, markersize=4, fillstyle="none")

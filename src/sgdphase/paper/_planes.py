@@ -13,11 +13,11 @@ import numpy as np
 
 from sgdphase._typing import Mask
 from sgdphase.diagram import PhaseDiagram, Plane
-from sgdphase.paper.claim import TENTH, Above, Constant, Decide, Tolerance
-from sgdphase.paper.figure import Figure
-from sgdphase.paper.ledger import Scale
-from sgdphase.paper.runs import Runs
-from sgdphase.paper.settings import SettingAt, heading
+from sgdphase.paper._claim import TENTH, Above, Constant, Decide, Tolerance
+from sgdphase.paper._figure import Figure
+from sgdphase.paper._ledger import Scale
+from sgdphase.paper._runs import Runs
+from sgdphase.paper._settings import SettingAt, heading
 from sgdphase.stats import Estimate, LogLinear, logarithms, loglinear
 
 # Regimes, by the names that the cells of a diagram have.

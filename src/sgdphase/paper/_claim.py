@@ -1,6 +1,6 @@
 """A claim of the paper, what was measured, and the verdict.
 
-A claim is a specification: its words, what is measured (`sgdphase.paper.measure`), and the rule
+A claim is a specification: its words, what is measured (`_measure`), and the rule
 that decides it, with a tolerance or bound and its reason, fixed before the run.
 
 - `Constant`: the interval lies within `equals +- tolerance`: it holds. The interval lies outside
@@ -19,9 +19,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 from sgdphase.errors import InputError
-from sgdphase.paper.ledger import Claim, Scale, Verdict
-from sgdphase.paper.measure import Slope, drift, size_range
-from sgdphase.paper.runs import Runs
+from sgdphase.paper._ledger import Claim, Scale, Verdict
+from sgdphase.paper._measure import Slope, drift, size_range
+from sgdphase.paper._runs import Runs
 from sgdphase.stats import Collapse, Curve, Estimate, collapse
 
 
