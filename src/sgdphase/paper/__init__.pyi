@@ -18,7 +18,6 @@ from ._figure import read_claims as read_claims
 from ._ledger import Claim as Claim
 from ._ledger import Claims as Claims
 from ._ledger import totals as totals
-from ._measure import Family as Family
 from ._measure import Mean as Mean
 from ._measure import Slope as Slope
 from ._measure import above_critical as above_critical
@@ -27,6 +26,5 @@ from ._runs import Runs as Runs
 
 __all__ = [
     "FIGURES", "Above", "Below", "Claim", "Claims", "Collapses", "Constant", "Curves", "Each",
-    "Exponent", "Family", "Figure", "Grid", "Mean", "Runs", "Slope", "Tolerance", "above_critical",
-    "below_critical", "make", "read_claims",
+    "Exponent", "Figure", "Grid", "Runs", "Tolerance", "make",
 ]  # fmt: skip

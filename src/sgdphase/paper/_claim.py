@@ -201,8 +201,10 @@ class Exponent(Slope, _Equals):
     ----------
     id, says, equals, within, otherwise
         As in `Constant`.
-    y, of, among, where, at, last
-        As in `Slope`, which is measured.
+    y : str, or function of a run; an observable, `time` or `steps`
+    of : str; a parameter
+    among, where, at, last
+        Which runs count, and how they are fitted, as in `Slope`.
     drift : bool, default False
         The words then say the range of `train_size`, and how the exponent changes over it.
 
@@ -231,7 +233,7 @@ class Collapses(_Equals):
     id, says, equals, within, otherwise
         As in `Constant`.
     curves : function of the runs
-        The curves (`sgdphase.stats.Curve`), such as a `Family`.
+        Such as `Mean("w1", over="batch").by("train_size")`.
     more : function of the curves and of the best collapse
         What the words add.
     how : dict
@@ -239,20 +241,19 @@ class Collapses(_Equals):
 
     Examples
     --------
-    >>> one = Collapses("3", "B* ~ P^0.5", Family("batch", "w1", by="train_size"), equals=0.5)
-    >>> one.decide(Runs(())).verdict
+    >>> Collapses("3", "B* ~ P^0.5", lambda runs: [], equals=0.5).decide(Runs(())).verdict
     'undecided'
     """
 
     curves: Callable[[Runs], Sequence[Curve]]
-    more: Callable[[Sequence[Curve], Collapse], str] = lambda curves, best: ""
+    more: Callable[[Sequence[Curve], Collapse], str] | None = None
     how: Mapping[str, Any] = field(default_factory=dict)
     otherwise: str = field(default="no best collapse", kw_only=True)
 
     def measured(self, runs: Runs) -> tuple[Estimate | None, str]:
         curves = self.curves(runs)
         best = collapse(curves, **self.how)
-        return best.exponent, self.more(curves, best)
+        return best.exponent, self.more(curves, best) if self.more else ""
 
 
 @dataclass(frozen=True)

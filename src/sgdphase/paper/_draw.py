@@ -17,7 +17,6 @@ from sgdphase._records import Training
 from sgdphase._typing import FloatArray
 from sgdphase.diagram._style import new_figure
 from sgdphase.paper._ledger import Scale
-from sgdphase.paper._measure import everything
 from sgdphase.paper._runs import Runs, Where
 from sgdphase.stats import power_of_two_tex
 
@@ -165,13 +164,13 @@ class Curves:
     panels: str = ""
     open: str = ""
     symbols: Mapping[str, str] = field(default_factory=lambda: {"train_size": "P"})
-    where: Where = everything
+    where: Where | None = None
     fitted: bool = True
-    unit: Callable[[Training], tuple[float, float]] = lambda training: (1.0, 1.0)
+    unit: Callable[[Training], tuple[float, float]] | None = None
     inset: tuple[Bounds, str, str] | None = None
     inset_y: str = ""
-    extra: Extra = lambda axes, runs: None
-    title: Callable[[Runs], str] = lambda runs: ""
+    extra: Extra | None = None
+    title: Callable[[Runs], str] | None = None
     look: Mapping[str, Any] = field(default_factory=dict)
     room: tuple[float, float] = (0.0, 0.0)
     legend: Mapping[str, Any] | None = field(default_factory=lambda: {"loc": "best"})
@@ -209,13 +208,15 @@ class Curves:
             label = power_label(self.symbols[self.marks], mark)
             key(axes, marker, label, markersize=4, fillstyle="none")
         axes.set(xscale="log", yscale="log", xlabel=self.xlabel, ylabel=self.ylabel)
-        axes.set_title(self.title(runs), fontsize="medium")
-        self.extra(axes, runs)
+        axes.set_title(self.title(runs) if self.title else "", fontsize="medium")
+        if self.extra:
+            self.extra(axes, runs)
         (low, high), (below, above) = axes.get_ylim(), self.room
         axes.set_ylim(low * (low / high) ** below, high * (high / low) ** above)
 
     def _curves(self, axes: Any, small: Any, runs: Runs, look: dict[str, Any]) -> None:
-        unit, raw = self.unit(runs.runs[0].training), None if self.inset_y else small
+        unit = self.unit(runs.runs[0].training) if self.unit else (1.0, 1.0)
+        raw = None if self.inset_y else small
         draw_curve(axes, *runs.curve(self.x, self.y), unit=unit, small=raw, **look)
         if self.open:
             hollow = look | {"markerfacecolor": "none"}

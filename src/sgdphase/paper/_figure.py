@@ -290,19 +290,8 @@ def collect(
     return Runs(tuple(sorted(summary.runs, key=lambda run: run.training.key)))
 
 
-def read_claims(folder: Path | str) -> list[dict[str, Any]]:
-    """The ledger: the claims of every figure that was made into a folder, in the paper's order.
-
-    Parameters
-    ----------
-    folder : path
-
-    Examples
-    --------
-    >>> read_claims("docs/gallery")[0]["id"]  # doctest: +SKIP
-    'fig1a.1'
-    """
-    folder = Path(folder)
+def read_claims(folder: Path) -> list[dict[str, Any]]:
+    """The ledger: the claims of every figure that was made into a folder, in the paper's order."""
     places = {f"{name}.claims.json": place for place, name in enumerate(FIGURES)}
     paths = sorted(
         folder.glob("*.claims.json"),

@@ -17,9 +17,8 @@ from numpy.typing import ArrayLike
 
 from sgdphase import theory
 from sgdphase._records import Training
-from sgdphase._sweep import Run
 from sgdphase._typing import FloatArray
-from sgdphase.paper._runs import Number, Runs, Trajectory, Where, number
+from sgdphase.paper._runs import Number, Runs, Where, number
 from sgdphase.stats import (
     LEVEL,
     REPLICATES,
@@ -134,24 +133,11 @@ def scales(training: Training) -> theory.Scales:
     return _scales(training.temperature, **setting)
 
 
-def everything(training: Training) -> bool:
-    """Selects all."""
-    return True
-
-
 def above_critical(parameter: str, factor: float = AWAY) -> Where:
-    """Selects trainings far above a scale that bounds their regime, such as `B*`.
+    """Selects trainings this factor above their `B*`, `T_c` or `Lambda*`.
 
-    Parameters
-    ----------
-    parameter : "batch", "temperature" or "weight_decay"
-    factor : float, default 4; how far at least
-
-    Examples
-    --------
     >>> from sgdphase import grid
-    >>> plan = grid(lr=64.0, batch=[64, 1024])  # B* is 204
-    >>> [above_critical("batch")(training) for training in plan]
+    >>> [above_critical("batch")(training) for training in grid(lr=64.0, batch=[64, 1024])]
     [False, True]
     """
     # A batch may lie exactly there: at chi = 0, B* is a quarter of the training set.
@@ -159,19 +145,7 @@ def above_critical(parameter: str, factor: float = AWAY) -> Where:
 
 
 def below_critical(parameter: str, factor: float = AWAY) -> Where:
-    """Selects trainings far below a scale, with a parameter that is not 0.
-
-    Parameters
-    ----------
-    parameter, factor
-        As in `above_critical`.
-
-    Examples
-    --------
-    >>> from sgdphase import grid
-    >>> [below_critical("batch")(training) for training in grid(lr=64.0, batch=[32, 64])]
-    [True, False]
-    """
+    """The same below, where the parameter is not 0."""
     return lambda training: 0 < _over_critical(training, parameter) <= 1 / factor
 
 
@@ -184,35 +158,16 @@ def _over_critical(training: Training, parameter: str) -> float:
 class Slope:
     """The exponent of `y` in a parameter, over the runs that `where` and `at` select.
 
-    Attributes
-    ----------
-    y : str, or function of a run
-        An observable, `time` or `steps`.
-    of : str
-        The parameter.
-    among : sequence of str, default none
-        The fit is `y ~ product of parameter^exponent` over these, one point per cell. Without
-        them, `y` is first averaged in each seed over all other parameters (geometric mean).
-    where : function of a training
-        Whether it counts.
-    at : dict
-        Places among the values of parameters: `{"train_size": -1}` is the largest one.
-    last : int, default 0
-        With it, only so many of the largest values of the parameter count.
-
-    Examples
-    --------
-    >>> from sgdphase import Outcome, Run, grid
-    >>> plan = grid(dim=8, lr=[1.0, 2.0, 4.0], batch=1)
-    >>> runs = Runs(tuple(Run(t, Outcome("fitted", 1, t.lr**2, {}), 0.0) for t in plan))
-    >>> round(Slope("time", of="lr")(runs).value, 6)
-    2.0
+    `at` are places among the values of parameters: `{"train_size": -1}` is the largest. With
+    `among`, the fit is `y ~ product of parameter^exponent` over these, one point per cell. Without,
+    `y` is first averaged in each seed over all other parameters (geometric mean), and with `last`
+    only so many of the largest values of the parameter count.
     """
 
     y: Number
     of: str
     among: Sequence[str] = ()
-    where: Where = everything
+    where: Where | None = None
     at: Mapping[str, int] = field(default_factory=dict)
     last: int = 0
 
@@ -221,42 +176,25 @@ class Slope:
             kept = runs.that(self.where).at(**self.at)
             return exponents(kept, self.y, self.among).get(self.of)
         x, y = (values[-self.last :] for values in self.curve(runs))
-        there = (logarithms(y) > -np.inf).any(axis=1)
+        there = np.isfinite(logarithms(y)).any(axis=1)
         return exponent(x, y) if there.sum() >= 2 else None
 
     def curve(self, runs: Runs) -> tuple[FloatArray, FloatArray]:
-        """`y [n, seeds]` at all values of the parameter that `runs` have."""
+        """`y [n, seeds]` at the values of the parameter that `runs` have."""
         return runs.that(self.where).at(**self.at).curve(self.of, self.y)
 
 
 @dataclass(frozen=True)
 class Mean:
-    """The mean of `y` over seeds and over the values of a parameter, or of a ratio.
+    """The mean (`how`) of `y` over seeds and over the values of a parameter.
 
-    Attributes
-    ----------
-    y, where
-        As in `Slope`.
-    over : str
-        The parameter.
-    at : dict
-        As in `Slope`; also a slice of places.
-    to : dict
-        With other places here, the mean is of `y` over its value there, in each seed.
-    how : function of an array [n, seeds], default `geometric_mean`
-
-    Examples
-    --------
-    >>> from sgdphase import Outcome, Run, grid
-    >>> plan = grid(dim=8, lr=[1.0, 4.0], batch=1, seeds=2)
-    >>> runs = Runs(tuple(Run(t, Outcome("fitted", 1, t.lr, {}), 0.0) for t in plan))
-    >>> Mean("time", over="lr")(runs), Mean("time", over="lr", at={"lr": 1}, to={"lr": 0})(runs)
-    (2 [2, 2], 4 [4, 4])
+    `where` and `at` select as in `Slope`; a place may be a slice. With other places `to`, it is the
+    mean of `y` over its value there, in each seed: `at={"batch": -1}, to={"batch": 0}`.
     """
 
     y: Number
     over: str
-    where: Where = everything
+    where: Where | None = None
     at: Mapping[str, int | slice] = field(default_factory=dict)
     to: Mapping[str, int | slice] = field(default_factory=dict)
     how: Callable[[FloatArray], Estimate] = geometric_mean
@@ -268,38 +206,15 @@ class Mean:
         """`y [n, seeds]`, or its ratio, at the values of the parameter that `runs` have."""
         kept = runs.that(self.where)
         x, y = kept.at(**self.at).curve(self.over, self.y)
-        return x, y / kept.at(**{**self.at, **self.to}).curve(self.over, self.y)[
-            1
-        ] if self.to else y
+        if self.to:
+            y = y / kept.at(**{**self.at, **self.to}).curve(self.over, self.y)[1]
+        return x, y
 
-
-@dataclass(frozen=True)
-class Family:
-    """Curves of `y` against `x`, one per value of a parameter, to be collapsed.
-
-    Attributes
-    ----------
-    x, by : str
-        Parameters.
-    y, where, at, to
-        As in `Mean`.
-
-    Examples
-    --------
-    >>> Family("batch", "w1", by="train_size").by
-    'train_size'
-    """
-
-    x: str
-    y: Number
-    by: str
-    where: Where = everything
-    at: Mapping[str, int | slice] = field(default_factory=dict)
-    to: Mapping[str, int | slice] = field(default_factory=dict)
-
-    def __call__(self, runs: Runs) -> list[Curve]:
-        mean = Mean(self.y, self.x, self.where, self.at, self.to)
-        return [Curve(part.only(self.by), *mean.curve(part)) for part in runs.split(self.by)]
+    def by(self, parameter: str) -> Callable[[Runs], list[Curve]]:
+        """A curve over the values per value of another `parameter`, to be collapsed."""
+        return lambda runs: [
+            Curve(part.only(parameter), *self.curve(part)) for part in runs.split(parameter)
+        ]
 
 
 def effective(sizes: FloatArray, y: FloatArray) -> list[PowerLaw]:
@@ -318,7 +233,7 @@ def listed(fits: Sequence[PowerLaw] | Sequence[Collapse], window: int) -> str:
     return f"over {window} consecutive sizes, smallest first: {values}"
 
 
-def drift_of_collapse(how: Mapping[str, Any]) -> Callable[[Sequence[Curve], Collapse], str]:
+def drifting(how: Mapping[str, Any]) -> Callable[[Sequence[Curve], Collapse], str]:
     """What a claim adds about its best collapse: the exponents of each 3 consecutive sizes."""
 
     def more(curves: Sequence[Curve], best: Collapse) -> str:
@@ -332,44 +247,3 @@ def drift_of_collapse(how: Mapping[str, Any]) -> Callable[[Sequence[Curve], Coll
 def size_range(sizes: Sequence[float] | FloatArray) -> str:
     """`P = 2^10 to 2^15`."""
     return f"P = {power_of_two(min(sizes))} to {power_of_two(max(sizes))}"
-
-
-def at(time: ArrayLike, along: Trajectory, values: FloatArray) -> FloatArray:
-    """Values of a trajectory at other times; constant before its start and after its end."""
-    log_t = np.log(np.asarray(time, dtype=np.float64))
-    return np.asarray(np.interp(log_t, np.log(along["time"]), values))
-
-
-def time_grid(runs: Sequence[Run]) -> FloatArray:
-    """Times from the first step to the last of any of the runs, four per octave."""
-    first = min(float(run.outcome.trajectory["time"][0]) for run in runs)
-    last = max(run.outcome.time for run in runs)
-    return np.geomspace(first, last, 2 + int(4 * np.log2(last / first)))
-
-
-def mean_at(
-    time: ArrayLike, runs: Sequence[Run], values: Callable[[Trajectory], FloatArray]
-) -> FloatArray:
-    """Mean over seeds of `values` of a trajectory at these times; NaN where it is not above 0."""
-    paths = [run.outcome.trajectory for run in runs]
-    average = np.mean([at(time, along, values(along)) for along in paths], axis=0)
-    return np.where(average > 0, average, np.nan)
-
-
-def expected_unfitted(along: Trajectory, chi: float) -> FloatArray:
-    """Unfitted fraction of the data distribution: that of a test set of infinite size."""
-    return theory.averages(along["lambda"], along["r"], chi).unfitted
-
-
-def expected_error(lam: ArrayLike, chi: float) -> FloatArray:
-    """Test error of a student with `lambda = w1/|w_perp|`: the points with `y f <= 0`."""
-    angle = np.asarray(lam, dtype=np.float64)
-    return theory.averages(angle, np.zeros_like(angle), chi).unfitted
-
-
-def unfitted_at_crossover(run: Run) -> float:
-    """Unfitted fraction of the data distribution at `t_hat`; NaN if the run ends before."""
-    along, t_hat = run.outcome.trajectory, run.outcome["crossover_time"]
-    if not np.isfinite(t_hat):
-        return float("nan")
-    return float(at(t_hat, along, expected_unfitted(along, run.training.teacher.chi)))

@@ -1,4 +1,4 @@
-"""The runs of a figure, narrowed down by parameter and read as curves."""
+"""The runs of a figure, narrowed down by parameter and read as curves or along trajectories."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from math import nan
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from sgdphase import theory
 from sgdphase._display import Columns, Shown, span
 from sgdphase._records import Training
 from sgdphase._sweep import Run, Table, table_of
@@ -83,9 +85,11 @@ class Runs(Shown):
         (value,) = self.values(parameter)
         return value
 
-    def that(self, where: Where) -> Runs:
+    def that(self, where: Where | None) -> Runs:
         """Those for whose training `where` is true."""
-        return Runs(tuple(run for run in self.runs if where(run.training)))
+        return (
+            self if where is None else Runs(tuple(run for run in self.runs if where(run.training)))
+        )
 
     def at(self, **places: int | slice) -> Runs:
         """Those at `places` among the values of parameters: `batch=-1` is the largest batch."""
@@ -98,7 +102,7 @@ class Runs(Shown):
         return kept
 
     def curve(self, x: str, y: Number, **fixed: Any) -> tuple[FloatArray, FloatArray]:
-        """`y [n, seeds]` at the values `x [n]` of a parameter; NaN where a run has none.
+        """A number `y`, as `[n, seeds]`, at the values `[n]` of a parameter `x`; NaN if missing.
 
         Where other parameters than `fixed` vary, it is the geometric mean over them in each seed.
         """
@@ -162,3 +166,44 @@ def number(run: Run, y: Number) -> float:
     if callable(y):
         return y(run)
     return float(getattr(run.outcome, y) if y in ("time", "steps") else run.outcome[y])
+
+
+def at(time: ArrayLike, along: Trajectory, values: FloatArray) -> FloatArray:
+    """Values of a trajectory at other times; constant before its start and after its end."""
+    log_t = np.log(np.asarray(time, dtype=np.float64))
+    return np.asarray(np.interp(log_t, np.log(along["time"]), values))
+
+
+def time_grid(runs: Sequence[Run]) -> FloatArray:
+    """Times from the first step to the last of any of the runs, four per octave."""
+    first = min(float(run.outcome.trajectory["time"][0]) for run in runs)
+    last = max(run.outcome.time for run in runs)
+    return np.geomspace(first, last, 2 + int(4 * np.log2(last / first)))
+
+
+def mean_at(
+    time: ArrayLike, runs: Sequence[Run], values: Callable[[Trajectory], FloatArray]
+) -> FloatArray:
+    """Mean over seeds of `values` of a trajectory at these times; NaN where it is not above 0."""
+    paths = [run.outcome.trajectory for run in runs]
+    average = np.mean([at(time, along, values(along)) for along in paths], axis=0)
+    return np.where(average > 0, average, np.nan)
+
+
+def expected_unfitted(along: Trajectory, chi: float) -> FloatArray:
+    """Unfitted fraction of the data distribution: that of a test set of infinite size."""
+    return theory.averages(along["lambda"], along["r"], chi).unfitted
+
+
+def expected_error(lam: ArrayLike, chi: float) -> FloatArray:
+    """Test error of a student with `lambda = w1/|w_perp|`: the points with `y f <= 0`."""
+    angle = np.asarray(lam, dtype=np.float64)
+    return theory.averages(angle, np.zeros_like(angle), chi).unfitted
+
+
+def unfitted_at_crossover(run: Run) -> float:
+    """Unfitted fraction of the data distribution at `t_hat`; NaN if the run ends before."""
+    along, t_hat = run.outcome.trajectory, run.outcome["crossover_time"]
+    if not np.isfinite(t_hat):
+        return float("nan")
+    return float(at(t_hat, along, expected_unfitted(along, run.training.teacher.chi)))

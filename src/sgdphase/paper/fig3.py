@@ -140,9 +140,7 @@ FIGURES = (
         "fig3",
         "w1 in time at eta = 512, several B",
         plan=Grid(
-            chi=CHI,
-            margin=MARGIN,
-            lr=LR,
+            chi=CHI, margin=MARGIN, lr=LR,
             quick=dict(train_size=4096, dim=32, batch=whole_powers(0, 12, 2), seeds=3),
             paper=dict(train_size=8192, dim=128, batch=[*whole_powers(0, 12, 2), 8192], seeds=5),
         ),

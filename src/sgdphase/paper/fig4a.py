@@ -20,10 +20,10 @@ from sgdphase.paper._claim import Collapses, Each, Exponent, Spec, fifth
 from sgdphase.paper._draw import DASHED, Curves
 from sgdphase.paper._figure import Figure, Grid, grid_values, together
 from sgdphase.paper._measure import (
-    Family,
+    Mean,
     above_critical,
     below_critical,
-    drift_of_collapse,
+    drifting,
     exponents,
     size_range,
 )
@@ -85,8 +85,8 @@ def _claims(chi: float) -> list[Spec]:
         Large("2b", "large B: w1 does not depend on B", of="batch", equals=0),
         Large("2c", "large B: w1 does not depend on P", of="train_size", equals=0),
         Collapses("3", "B* ~ P^gamma by best collapse of w1/eta",
-                  Family("batch", lambda run: run.outcome["w1"] / run.training.lr, "train_size"),
-                  drift_of_collapse({}), equals=gamma, within=fifth(gamma)),
+                  Mean(lambda run: run.outcome["w1"] / run.training.lr, "batch").by("train_size"),
+                  drifting({}), equals=gamma, within=fifth(gamma)),
     ]  # fmt: skip
 
 

@@ -19,16 +19,16 @@ from sgdphase.paper._claim import PRECISION, Collapses, Exponent
 from sgdphase.paper._draw import DASHED, Curves, colored, inset, key, legend, panel, power_label
 from sgdphase.paper._figure import Figure, Grid
 from sgdphase.paper._ledger import Scale
-from sgdphase.paper._measure import (
-    above_critical,
+from sgdphase.paper._measure import above_critical, scales
+from sgdphase.paper._runs import (
+    Runs,
+    Trajectory,
     at,
     expected_unfitted,
     mean_at,
-    scales,
     time_grid,
     unfitted_at_crossover,
 )
-from sgdphase.paper._runs import Runs, Trajectory
 from sgdphase.stats import Curve, powers, whole_powers
 
 CHI, TEMPERATURE = 1.0, 0.125

@@ -23,7 +23,7 @@ import numpy as np
 from sgdphase.paper._claim import Collapses, Each, Exponent, fifth
 from sgdphase.paper._draw import DASHED, Curves, key
 from sgdphase.paper._figure import Figure, Grid, together
-from sgdphase.paper._measure import Family, above_critical, below_critical
+from sgdphase.paper._measure import Mean, above_critical, below_critical
 from sgdphase.paper._runs import Runs
 from sgdphase.stats import powers, whole_powers
 from sgdphase.theory import constants
@@ -114,7 +114,7 @@ FIGURES = (
                  **PERP),
             Cold("2d", "T << kappa: |w_perp| ~ kappa", of="margin", equals=1, **PERP),
             Collapses("2e", "T_c ~ kappa: exponent of the best collapse of |w_perp| against T",
-                      Family("temperature", "w_perp", by="margin"), equals=1,
+                      Mean("w_perp", over="temperature").by("margin"), equals=1,
                       how={"y_exponent": None}),
         ],
     ),

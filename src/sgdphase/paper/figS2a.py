@@ -13,6 +13,7 @@ without decay end: what has fitted all points by then would only shrink, at the 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -26,15 +27,9 @@ from sgdphase.paper._claim import Above, Collapses, Exponent, Tolerance, fifth
 from sgdphase.paper._draw import DASHED, Curves, colored, key
 from sgdphase.paper._figure import Figure
 from sgdphase.paper._ledger import Scale
-from sgdphase.paper._measure import (
-    Family,
-    above_critical,
-    below_critical,
-    drift_of_collapse,
-    estimate,
-)
+from sgdphase.paper._measure import Mean, above_critical, below_critical, drifting, estimate
 from sgdphase.paper._runs import Runs
-from sgdphase.stats import powers, whole_powers
+from sgdphase.stats import Curve, powers, whole_powers
 from sgdphase.theory import constants, scales
 
 CHI, MARGIN, BATCH = 1.0, 2.0**-7, 8
@@ -118,12 +113,13 @@ def _law(id: str, says: str, y: str, equals: float) -> Exponent:
     )  # fmt: skip
 
 
-def _shifts(by: str) -> Family:
+def _shifts(by: str) -> Callable[[Runs], list[Curve]]:
     """`w1` over that without decay against `Lambda`: curves that differ by a shift only."""
-    return Family(
-        "weight_decay", "w1", by, at={"weight_decay": slice(1, None)}, to={"weight_decay": 0},
+    ratio = Mean(
+        "w1", "weight_decay", at={"weight_decay": slice(1, None)}, to={"weight_decay": 0},
         where=lambda t: _asymptotic(t) and (by == "temperature" or _at_t(t)),
     )  # fmt: skip
+    return ratio.by(by)
 
 
 def _never_helps(runs: Runs, scale: Scale) -> list[Above]:
@@ -163,7 +159,7 @@ FIGURE = Figure(
                  where=lambda training: _at_t(training) and FAR_BELOW(training),
                  within=fifth(GAMMA), drift=True),
         Collapses("3a", "Lambda* ~ P^-b by best collapse of w1/w1(0) against Lambda",
-                  _shifts("train_size"), drift_of_collapse(BETWEEN), how=BETWEEN,
+                  _shifts("train_size"), drifting(BETWEEN), how=BETWEEN,
                   equals=-constants(CHI).b, within=fifth(2 * GAMMA)),
         Collapses("3b", lambda runs: "Lambda* ~ 1/T by best collapse of w1/w1(0) against Lambda "
                   f"at P = {runs.values('train_size')[1]}",

@@ -20,19 +20,16 @@ from sgdphase.paper._claim import PRECISION, Below, Constant, Exponent, Toleranc
 from sgdphase.paper._draw import DASHED, colored, inset, key, legend, panel
 from sgdphase.paper._figure import Figure, Grid
 from sgdphase.paper._ledger import Scale
-from sgdphase.paper._measure import (
-    Mean,
-    Slope,
+from sgdphase.paper._measure import Mean, Slope, exponent, per_seed
+from sgdphase.paper._runs import (
+    Runs,
     at,
     expected_error,
     expected_unfitted,
-    exponent,
     mean_at,
-    per_seed,
     time_grid,
     unfitted_at_crossover,
 )
-from sgdphase.paper._runs import Runs
 from sgdphase.stats import Estimate, whole_powers
 
 CHI, MARGIN, TEMPERATURE = 1.0, 2.0**-7, 0.125
@@ -40,13 +37,10 @@ CHI, MARGIN, TEMPERATURE = 1.0, 2.0**-7, 0.125
 
 def _grid(train_size: int, dims: tuple[int, int]) -> Grid:
     return Grid(
-        chi=CHI,
-        margin=MARGIN,
-        temperature=TEMPERATURE,
-        batch=1,
+        chi=CHI, margin=MARGIN, temperature=TEMPERATURE, batch=1,
         quick=dict(train_size=2048, dim=whole_powers(3, 5), seeds=3, test_size=4096),
         paper=dict(train_size=train_size, dim=whole_powers(*dims), seeds=20),
-    )
+    )  # fmt: skip
 
 
 def _crossover(runs: list[Run]) -> float:

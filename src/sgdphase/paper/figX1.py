@@ -25,8 +25,8 @@ from sgdphase.paper._claim import Above, Each, Exponent, Spec, fifth
 from sgdphase.paper._draw import key
 from sgdphase.paper._figure import Figure, Grid, together
 from sgdphase.paper._ledger import Scale
-from sgdphase.paper._measure import at, converted, effective, exponent, size_range
-from sgdphase.paper._runs import Number, Runs
+from sgdphase.paper._measure import converted, effective, exponent, size_range
+from sgdphase.paper._runs import Number, Runs, at
 from sgdphase.stats import Estimate, logarithms, loglinear, whole_powers
 
 MARGIN, TEMPERATURE = 2.0**-7, 2.0

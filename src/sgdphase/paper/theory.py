@@ -17,8 +17,8 @@ from sgdphase.paper._claim import Above, Below, Constant, Spec, Tolerance
 from sgdphase.paper._draw import colored, key
 from sgdphase.paper._figure import Figure
 from sgdphase.paper._ledger import Scale
-from sgdphase.paper._measure import expected_error, exponent, geometric_mean
-from sgdphase.paper._runs import Runs
+from sgdphase.paper._measure import exponent, geometric_mean
+from sgdphase.paper._runs import Runs, expected_error
 from sgdphase.stats import Estimate, whole_powers
 
 CHIS = (0.0, 1.0, 3.0)
