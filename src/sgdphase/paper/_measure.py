@@ -19,6 +19,7 @@ from sgdphase import theory
 from sgdphase._records import Training
 from sgdphase._typing import FloatArray
 from sgdphase.paper._runs import Number, Runs, Where, number
+from sgdphase.problems import TeacherTask
 from sgdphase.stats import (
     LEVEL,
     REPLICATES,
@@ -121,16 +122,15 @@ def _rank(columns: FloatArray) -> int:
     return int(np.linalg.matrix_rank(columns, tol=1e-6)) if columns.size else 0
 
 
-@lru_cache(maxsize=1024)
-def _scales(temperature: float, **setting: Any) -> theory.Scales:
-    return theory.scales(**setting, lr=temperature, batch=1)
-
-
 def scales(training: Training) -> theory.Scales:
     """The theory's scales of a training, with their prefactors."""
-    dim, chi = training.teacher.dim, training.teacher.chi
-    setting = {"train_size": training.train_size, "dim": dim, "chi": chi, "margin": training.margin}
-    return _scales(training.temperature, **setting)
+    return _scales(training.teacher, training.train_size, training.margin, training.temperature)
+
+
+@lru_cache(maxsize=1024)
+def _scales(task: TeacherTask, size: int, margin: float, temperature: float) -> theory.Scales:
+    setting: Any = {"train_size": size, "dim": task.dim, "chi": task.chi, "margin": margin}
+    return theory.scales(**setting, lr=temperature, batch=1)
 
 
 def above_critical(parameter: str, factor: float = AWAY) -> Where:
@@ -150,8 +150,11 @@ def below_critical(parameter: str, factor: float = AWAY) -> Where:
 
 
 def _over_critical(training: Training, parameter: str) -> float:
-    value, name = getattr(training, parameter), parameter.removeprefix("weight_")
-    return float(value / getattr(scales(training), f"critical_{name}"))
+    # Scales of T = 1, so that a batch that lies on a boundary does so at every T.
+    unit = _scales(training.teacher, training.train_size, training.margin, 1.0)
+    if parameter == "weight_decay":
+        return training.weight_decay / (unit.critical_decay / training.temperature)
+    return float(getattr(training, parameter) / getattr(unit, f"critical_{parameter}"))
 
 
 @dataclass(frozen=True)
