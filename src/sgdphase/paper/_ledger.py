@@ -83,10 +83,9 @@ def totals(ledger: Sequence[Mapping[str, Any]]) -> str:
     >>> totals([{"verdict": "holds"}, {"verdict": "fails"}])
     '2 claims: 1 hold, 1 fail, 0 undecided'
     """
-    counts = dict.fromkeys(("holds", "fails", "undecided"), 0)
-    for claim in ledger:
-        counts[claim["verdict"]] += 1
-    return (
-        f"{len(ledger)} claims: {counts['holds']} hold, {counts['fails']} fail, "
-        f"{counts['undecided']} undecided"
+    verdicts, some = (
+        [claim["verdict"] for claim in ledger],
+        "claim" if len(ledger) == 1 else "claims",
     )
+    hold, fail, rest = map(verdicts.count, ("holds", "fails", "undecided"))
+    return f"{len(ledger)} {some}: {hold} hold, {fail} fail, {rest} undecided"

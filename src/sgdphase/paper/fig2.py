@@ -139,9 +139,8 @@ def _draw_loss(
 # With momentum, the velocity of the first step has spent 96 % of itself after this many steps.
 FIRST_STEPS = 30
 SMALL_BATCHES, LARGE_BATCHES = below_critical("batch", 8), above_critical("batch", 4)
-CROSSOVER = Tolerance(
-    0.1, "regimes differ by 1 in it; a tenth allows for the width of the crossover"
-)
+WIDTH = "regimes differ by 1 in it; a tenth allows for the width of the crossover"
+CROSSOVER = Tolerance(0.1, WIDTH)
 FLUCTUATES = "a training of d = 128 fluctuates by d^(-1/2) = 0.09 about "
 
 
@@ -195,10 +194,8 @@ FIGURES = (
                   Mean("steps", "batch", at=FULL), 10, "few: at most 10"),
         ],
         trajectories=True,
-        remark=(
-            "The bound of 3b was set when the number of steps of one seed was known; 3a was "
-            "changed from a geometric to an arithmetic mean after the run, with the same verdict."
-        ),
+        remark="The bound of 3b was set when the number of steps of one seed was known; 3a was "
+        "changed from a geometric to an arithmetic mean after the run, with the same verdict.",
     ),
     Figure(
         "figS1a",

@@ -39,12 +39,10 @@ FLUCTUATES = Tolerance(0.1, "a training of d = 128 fluctuates by d^(-1/2) = 0.09
 def _grid(quick: dict[str, Any], paper: dict[str, Any]) -> Grid:
     """Trainings run to 16 times the longest `1 / Lambda`."""
     return Grid(
-        chi=CHI,
-        margin=MARGIN,
-        temperature=TEMPERATURE,
+        chi=CHI, margin=MARGIN, temperature=TEMPERATURE,
         quick=dict(train_size=4096, dim=32, seeds=3, max_time=2.0**22, **quick),
         paper=dict(train_size=16384, dim=128, seeds=5, max_time=2.0**26, **paper),
-    )
+    )  # fmt: skip
 
 
 def decays(training: Training) -> bool:

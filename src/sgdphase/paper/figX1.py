@@ -109,11 +109,8 @@ def draw(runs: Runs, scale: Scale) -> Any:
 
 
 def _at_largest(text: str) -> Any:
-    return lambda runs: f"{text} (effective exponent at {_sizes(runs)})"
-
-
-def _sizes(runs: Runs) -> str:
-    return size_range(runs.values("train_size")[-LAST:])
+    at = "effective exponent at"
+    return lambda runs: f"{text} ({at} {size_range(runs.values('train_size')[-LAST:])})"
 
 
 def _finite(name: str) -> Any:
