@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import Any
 
 import numpy as np
 import pytest
+
+from sgdphase import TeacherTask
+from sgdphase._parameters import Parameter
 
 
 @pytest.fixture
@@ -21,3 +25,25 @@ def covered() -> Any:
         assert abs(hits / tries - level) <= tolerance, f"{hits} of {tries} at level {level}"
 
     return check
+
+
+@pytest.fixture
+def other_value() -> Any:
+    """A valid value of a parameter that is not its default, from the table alone."""
+
+    def value(parameter: Parameter) -> Any:
+        special = {"model": "module:name", "problem": TeacherTask(dim=5)}
+        if parameter.name in special:
+            return special[parameter.name]
+        candidates: dict[type, Any] = {
+            int: chain([3], range(1, 4096)),
+            float: (2.0**k for k in chain([-2], range(-12, 12))),
+            str: parameter.choices,
+        }
+        return next(
+            each
+            for each in candidates[parameter.type]
+            if each != parameter.default and (not parameter.valid or parameter.valid.holds(each))
+        )
+
+    return value

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-ROOMS = ("", ".stats", ".theory", ".problems", ".perceptron", ".networks", ".diagram")
+ROOMS = ("", ".stats", ".theory", ".problems", ".perceptron", ".networks", ".diagram", ".paper")
 MORE = {
     "_sweep": ("DaskWorkers", "Plan", "Run", "Store", "Summary", "grid", "sweep", "train"),
     "_sweep.exports": ("export",),

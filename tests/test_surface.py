@@ -107,6 +107,17 @@ def test_what_is_shown_fits_a_screen_and_is_html(summary: sp.Summary) -> None:
         assert not tags.open
 
 
+def test_results_of_figures_are_shown_and_are_tables(summary: sp.Summary) -> None:
+    runs = sp.paper.Runs(tuple(summary.runs))
+    slope = sp.paper.Exponent("1", "w1 ~ lr", "w1", of="lr", equals=1)
+    claims = sp.paper.Claims([slope.decide(runs)])
+    for each in (runs, claims, claims[0], sp.paper.FIGURES["fig4a"]):
+        assert 0 < len(repr(each)) < 2000 and each._repr_html_().startswith("<p>")
+    assert repr(sp.paper.FIGURES).startswith("39 figures: fig1a, ")
+    pytest.importorskip("pandas")
+    assert len(runs.to_pandas()) == 27 and claims.to_pandas()["id"].tolist() == ["1"]
+
+
 def test_tables_are_data_frames(summary: sp.Summary) -> None:
     pytest.importorskip("pandas")
     plan, swept, store, run, outcome, plane, diagram, table = (

@@ -1,27 +1,26 @@
-"""Each parameter of a training, and each model: stated once, here.
+"""Each parameter of a training: stated once, here.
 
-Made from these tables: the checks and the identity of the record (`_records`), `grid`, the columns
-of tables and exports, and the options of `train` and `sweep` on the command line. To add a
-parameter, add its row here and its typed field in `Training` (and, if it may be given to `grid`,
-its argument there: a test says so). To add a model, add its row here and write the module that
-trains it.
+Made from this table: the record with its checks and its identity (`_records.Training`), `grid`, the
+columns of tables and exports, the options of `train` and `sweep`, and what docstrings say of them.
+To add a parameter, add its field to `Parameters`.
 
 This module loads nothing heavy: `--help` needs it.
 """
 
 from __future__ import annotations
 
+import inspect
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+import textwrap
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import MISSING, dataclass, field, fields, replace
+from typing import Annotated, Any, Literal, NamedTuple, get_args, get_type_hints
 
-NETWORKS = ("fc", "mobilenet")
-USER = ("own", "function")
+from sgdphase._models import LOSSES, MODELS, NETWORKS, USER, models_text, shaped
+from sgdphase.errors import listed
+from sgdphase.problems._problem import Problem
+from sgdphase.stats import power_or_digits
 
-LOSSES = ("hinge", "quadratic-hinge", "smooth-hinge", "square", "logistic")
-# Of a user's training for a number of epochs.
-EPOCH_LOSSES = ("cross-entropy", "hinge", "mse")
 OPTIMIZERS = ("sgd", "adamw")
 SCHEDULES = ("constant", "cosine", "linear")
 SAMPLERS = ("fresh", "epoch")
@@ -33,7 +32,7 @@ class Range(NamedTuple):
     """Which numbers are valid, and how a message says it."""
 
     holds: Callable[[Any], bool]
-    words: str
+    text: str
 
 
 COUNT = Range(lambda n: isinstance(n, int) and n >= 1, "an integer of at least 1")
@@ -42,19 +41,14 @@ POSITIVE = Range(lambda x: 0 < x < math.inf, "a finite number above 0")
 NOT_NEGATIVE = Range(lambda x: 0 <= x < math.inf, "a finite number of at least 0")
 FRACTION = Range(lambda x: 0 <= x < 1, "a number from 0 to below 1")
 
-# The default of a field that must be given.
-REQUIRED: Any = ...
-
 
 @dataclass(frozen=True)
 class Parameter:
-    """One parameter of a training.
+    """One parameter of a training. Of a field of the record, what the field says is filled in.
 
-    name, type : as in the record; `int`, `float` or `str`
     help : what it is, as the option says it
-    default : of the record; `REQUIRED` if it must be given
     valid : the range of a number
-    choices : the values of a text; a model may have fewer of them
+    choices : the values of a text; a model may have others
     models : the models that have it; None if all have
     of : "training" is a field of the record, "problem" a field of the problem, "derived" neither
     grid : "values" if `grid` and `sweep` take several values, "value" if one, None if they do not
@@ -62,15 +56,15 @@ class Parameter:
     budget : one of the limits that end a training; not given is infinite
     of_epochs : only for a training of a number of epochs
     experiment : runs that differ in it are different experiments, and share no phase diagram
-    omitted_at_default : added after the first stores were written. It is left out of the identity
-        where it has its default, so that the trainings in those stores keep theirs.
-    argument : its name in `grid` and on the command line, if it is another
+    identity_at_default : part of the identity where it has its default, too, as in the first
+        stores. One added later is not, so that the trainings in stores keep their identities.
+    doc : what it is, as docstrings say it, if the option's help does not do
+    argument : its name in `grid` and on the command line; by default its name
+    name, type : as in the record; `int`, `float`, `str`, or `object` for a problem
+    default : of the record; `REQUIRED` if it must be given
     """
 
-    name: str
-    type: type
     help: str
-    default: Any = None
     valid: Range | None = None
     choices: tuple[str, ...] = ()
     models: tuple[str, ...] | None = None
@@ -79,180 +73,187 @@ class Parameter:
     budget: bool = False
     of_epochs: bool = False
     experiment: bool = False
-    omitted_at_default: bool = False
+    identity_at_default: bool = False
+    doc: str = ""
     argument: str = ""
+    name: str = ""
+    type: type = object
+    default: Any = None
 
     @property
-    def words(self) -> str:
+    def label(self) -> str:
         """The name as messages write it."""
         return self.name.replace("_", " ")
 
 
-# In the order of columns and options: the model, the data, the training, its budget.
-PARAMETERS: tuple[Parameter, ...] = (
-    Parameter("model", str, "What is trained.", "perceptron", experiment=True),
-    Parameter("depth", int, "Hidden layers.", valid=COUNT, models=("fc",), grid="values",
-              experiment=True, omitted_at_default=True),
-    Parameter("width", int, "Neurons per layer.", valid=COUNT, models=NETWORKS, grid="values",
-              experiment=True, omitted_at_default=True),
-    Parameter("activation", str, "Activation", choices=ACTIVATIONS, models=NETWORKS, grid="value",
-              experiment=True, omitted_at_default=True),
-    Parameter("problem", object, "What is learnt.", REQUIRED, experiment=True),
-    Parameter("dim", int, "Input dimension d.", 128, of="problem", grid="values",
-              experiment=True),
-    Parameter("chi", float, "Depletion exponent chi, above -1.", 1.0, of="problem",
-              grid="values", experiment=True),
-    Parameter("direction", str, "Informative direction: axis or random.", "axis", of="problem",
-              omitted_at_default=True),
-    Parameter("train_size", int, "Training points P.", REQUIRED, COUNT, grid="values",
-              experiment=True),
-    Parameter("lr", float, "Learning rate eta.", REQUIRED, POSITIVE, grid="values"),
-    Parameter("batch", int, "Batch size B, at most P.", REQUIRED, COUNT, grid="values"),
-    Parameter("temperature", float, "T = lr / batch, in place of one of them.", of="derived",
-              grid="values"),
-    Parameter("margin", float, "Margin kappa of the loss.", 2.0**-7, POSITIVE, grid="values",
-              experiment=True),
-    Parameter("loss", str, "Loss", "hinge", choices=LOSSES, grid="value", experiment=True),
-    Parameter("momentum", float, "Momentum, from 0 to below 1.", 0.0, FRACTION, grid="values",
-              experiment=True),
-    Parameter("weight_decay", float, "Weight decay; above 0 it needs a budget, such as --max-time.",
-              0.0, NOT_NEGATIVE, grid="values", experiment=True),
-    Parameter("sampler", str, "Batches drawn anew at each step, or from shuffled epochs", "fresh",
-              choices=SAMPLERS, grid="value", experiment=True),
-    Parameter("dynamics", str, "SGD, SGD on unfitted points only, or GD with Gaussian batch noise",
-              "sgd", choices=DYNAMICS, models=NETWORKS, grid="value", experiment=True,
-              omitted_at_default=True),
-    Parameter("seed", int, "Number of seeds (0, 1, ...) per setting.", 0, NATURAL, grid="values",
-              argument="seeds"),
-    Parameter("test_size", int, "Test points.", 32768, COUNT, grid="value"),
-    Parameter("epochs", int, "Number of epochs.", valid=COUNT, models=USER,
-              omitted_at_default=True),
-    Parameter("optimizer", str, "Optimizer", "sgd", choices=OPTIMIZERS, models=USER,
-              of_epochs=True, omitted_at_default=True),
-    Parameter("schedule", str, "Schedule of the learning rate", "constant", choices=SCHEDULES,
-              models=USER, of_epochs=True, omitted_at_default=True),
-    Parameter("warmup", float, "Warm-up, a fraction of the training such as 0.1.", 0.0, FRACTION,
-              models=USER, of_epochs=True, omitted_at_default=True),
-    Parameter("beta1", float, "First beta of adamw.", 0.9, FRACTION, models=USER, of_epochs=True,
-              omitted_at_default=True),
-    Parameter("beta2", float, "Second beta of adamw.", 0.999, FRACTION, models=USER,
-              of_epochs=True, omitted_at_default=True),
-    Parameter("max_steps", int, "Stop after N steps.", valid=COUNT, grid="value", budget=True),
-    Parameter("max_time", float, "Stop at this time (lr x steps).", valid=POSITIVE, grid="value",
-              budget=True),
-    Parameter("max_samples", int, "Stop after N points (batch x steps).", valid=COUNT,
-              grid="value", budget=True, omitted_at_default=True),
-    Parameter("max_seconds", float, "Stop after this many seconds of the clock.", valid=POSITIVE,
-              models=(*NETWORKS, *USER), grid="value", budget=True, omitted_at_default=True),
-)  # fmt: skip
+# The default of a field that must be given.
+REQUIRED: Any = ...
 
+
+# In the order of columns and options: the model, the data, the training, its budget.
+# fmt: off
+@dataclass(frozen=True, kw_only=True)
+class Parameters:
+    """The fields of `Training`, each with its `Parameter`. Four may be given by position."""
+
+    model: Annotated[str, Parameter(
+        "What is trained.", grid="value", experiment=True, identity_at_default=True,
+        doc=f"{listed(m.name for m in MODELS.values() if m.what)}, or `module:function` of a user.",
+    )] = "perceptron"
+    depth: Annotated[int | None, Parameter(
+        "Hidden layers.", COUNT, models=shaped("depth"), grid="values", experiment=True,
+    )] = None
+    width: Annotated[int | None, Parameter(
+        "Neurons per layer.", COUNT, models=shaped("width"), grid="values", experiment=True,
+    )] = None
+    activation: Annotated[str | None, Parameter(
+        "Activation", choices=ACTIVATIONS, models=shaped("activation"), grid="value",
+        experiment=True,
+    )] = None
+    problem: Annotated[Problem, Parameter(
+        "What is learnt.", grid="values", experiment=True)] = field(kw_only=False)
+    train_size: Annotated[int, Parameter(
+        "Training points P.", COUNT, grid="values", experiment=True)] = field(kw_only=False)
+    lr: Annotated[float, Parameter(
+        "Learning rate eta.", POSITIVE, grid="values")] = field(kw_only=False)
+    batch: Annotated[int, Parameter(
+        "Batch size B, at most P.", COUNT, grid="values")] = field(kw_only=False)
+    margin: Annotated[float, Parameter(
+        "Margin kappa of the loss.", POSITIVE, grid="values", experiment=True,
+        identity_at_default=True, doc="Margin that ends the training when every point has it.",
+    )] = 2.0**-7
+    loss: Annotated[str, Parameter(
+        "Loss", choices=LOSSES, grid="value", experiment=True, identity_at_default=True,
+        doc="The perceptron has hinge only.",
+    )] = "hinge"
+    momentum: Annotated[float, Parameter(
+        "Momentum, from 0 to below 1.", FRACTION, grid="values", experiment=True,
+        identity_at_default=True, doc="Momentum.",
+    )] = 0.0
+    weight_decay: Annotated[float, Parameter(
+        "Weight decay; above 0 it needs a budget, such as --max-time.", NOT_NEGATIVE,
+        grid="values", experiment=True, identity_at_default=True,
+        doc="Weight decay, which needs a budget such as max_time.",
+    )] = 0.0
+    sampler: Annotated[str, Parameter(
+        "Batches drawn anew at each step, or from shuffled epochs", choices=SAMPLERS, grid="value",
+        experiment=True, identity_at_default=True,
+    )] = "fresh"
+    dynamics: Annotated[str, Parameter(
+        "SGD, SGD on unfitted points only, or GD with Gaussian batch noise", choices=DYNAMICS,
+        models=NETWORKS, grid="value", experiment=True,
+    )] = "sgd"
+    seed: Annotated[int, Parameter(
+        "Number of seeds (0, 1, ...) per setting.", NATURAL, grid="values", argument="seeds",
+        identity_at_default=True,
+        doc="Determines the training set, the initialisation and the order of batches.",
+    )] = 0
+    test_size: Annotated[int, Parameter(
+        "Test points.", COUNT, grid="value", identity_at_default=True)] = 32768
+    epochs: Annotated[int | None, Parameter("Number of epochs.", COUNT, models=USER)] = None
+    optimizer: Annotated[str, Parameter(
+        "Optimizer", choices=OPTIMIZERS, models=USER, of_epochs=True)] = "sgd"
+    schedule: Annotated[str, Parameter(
+        "Schedule of the learning rate", choices=SCHEDULES, models=USER, of_epochs=True,
+    )] = "constant"
+    warmup: Annotated[float, Parameter(
+        "Warm-up, a fraction of the training such as 0.1.", FRACTION, models=USER, of_epochs=True,
+    )] = 0.0
+    beta1: Annotated[float, Parameter(
+        "First beta of adamw.", FRACTION, models=USER, of_epochs=True)] = 0.9
+    beta2: Annotated[float, Parameter(
+        "Second beta of adamw.", FRACTION, models=USER, of_epochs=True)] = 0.999
+    max_steps: Annotated[int | None, Parameter(
+        "Stop after N steps.", COUNT, grid="value", budget=True, identity_at_default=True,
+    )] = None
+    max_time: Annotated[float | None, Parameter(
+        "Stop at this time (lr x steps).", POSITIVE, grid="value", budget=True,
+        identity_at_default=True,
+    )] = None
+    max_samples: Annotated[int | None, Parameter(
+        "Stop after N points (batch x steps).", COUNT, grid="value", budget=True)] = None
+    max_seconds: Annotated[float | None, Parameter(
+        "Stop after this many seconds of the clock.", POSITIVE, models=(*NETWORKS, *USER),
+        grid="value", budget=True,
+    )] = None
+# fmt: on
+
+
+# Columns and options that are no fields of the record, after the field that they follow.
+_FOLLOWING = {
+    "problem": (
+        Parameter("Input dimension d.", name="dim", type=int, default=128, of="problem",
+                  grid="values", experiment=True, identity_at_default=True),
+        Parameter("Depletion exponent chi, above -1.", name="chi", type=float, default=1.0,
+                  of="problem", grid="values", experiment=True, identity_at_default=True),
+        Parameter("Informative direction: axis or random.", name="direction", type=str,
+                  default="axis", of="problem"),
+    ),
+    "batch": (
+        Parameter("T = lr / batch, in place of one of them.", name="temperature", type=float,
+                  of="derived", grid="values"),
+    ),
+}  # fmt: skip
+
+
+def _rows() -> Iterator[Parameter]:
+    hints = get_type_hints(Parameters, include_extras=True)
+    for each in fields(Parameters):
+        hint, row = get_args(hints[each.name])
+        kind = object if hint is Problem else (get_args(hint) or (hint,))[0]
+        default = REQUIRED if each.default is MISSING else each.default
+        argument = row.argument or each.name
+        yield replace(row, name=each.name, argument=argument, type=kind, default=default)
+        yield from (replace(row, argument=row.name) for row in _FOLLOWING.get(each.name, ()))
+
+
+PARAMETERS = tuple(_rows())
 BY_NAME = {parameter.name: parameter for parameter in PARAMETERS}
 # The fields of the record.
 FIELDS = tuple(parameter for parameter in PARAMETERS if parameter.of == "training")
-OMITTED = {each.name: each.default for each in PARAMETERS if each.omitted_at_default}
+OMITTED = {
+    each.name: each.default
+    for each in PARAMETERS
+    if each.of != "derived" and not each.identity_at_default
+}
 
 
-@dataclass(frozen=True)
-class Model:
-    """A model, what it can do, and how the command line presents it.
+def shown(value: float) -> str:
+    """A number as it may be typed, a small power of two as a power.
 
-    trainer : the module with its `train` and its `expected_seconds`, imported when it is needed
-    engine : part of the identity; raise it when the outcome of the same training changes
-    shape : parameters that are set to this where they are not given
-    choices : the values of a text parameter, where they are fewer
-    epoch_choices : the same, for a training of a number of epochs
-    images : learns images only, not the teacher task
-    anything : takes all parameters as they are, without checking that they apply
-    what : the object of "Train ..."; a model without it has no command
-    note, train_example, sweep_example : for the help of its commands
-    data : the default of `--data`; empty if it learns the teacher task alone
-    defaults : of its options, where they are not those of the record or of the shape
-    help : of its options, where it says more than the parameter's
+    >>> shown(2.0**-15), shown(0.5), shown(16.0), shown(8192)
+    ('2^-15', '0.5', '16', '8192')
     """
-
-    name: str
-    trainer: str
-    engine: int = 1
-    shape: Mapping[str, Any] = field(default_factory=dict)
-    choices: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    epoch_choices: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    images: bool = False
-    anything: bool = False
-    what: str = ""
-    note: str = ""
-    train_example: str = ""
-    sweep_example: str = ""
-    data: str = ""
-    defaults: Mapping[str, Any] = field(default_factory=dict)
-    help: Mapping[str, str] = field(default_factory=dict)
-
-    def has(self, parameter: Parameter) -> bool:
-        """Whether the parameter is one of this model."""
-        if parameter.of == "problem":  # those in the table are of the teacher task
-            return not self.images
-        return parameter.models is None or self.name in parameter.models
-
-    def choices_of(self, parameter: Parameter, epochs: bool = False) -> tuple[str, ...]:
-        """The texts that a parameter may be."""
-        fewer = self.epoch_choices if epochs else self.choices
-        return fewer.get(parameter.name, parameter.choices)
-
-    def default(self, parameter: Parameter) -> Any:
-        """The default of its option: the model's, that of its shape, or the record's."""
-        for values in (self.defaults, self.shape):
-            if parameter.name in values:
-                return values[parameter.name]
-        return parameter.default
+    return power_or_digits(value, 12, below=0.125)
 
 
-MODELS: dict[str, Model] = {
-    model.name: model
-    for model in (
-        Model(
-            "perceptron",
-            trainer="sgdphase.perceptron",
-            choices={"loss": ("hinge",), "sampler": ("fresh",)},
-            what="the perceptron on the teacher task",
-            train_example="--train-size 8192 --dim 128 --chi 1 --margin 2^-7 --lr 16 --batch 8 "
-            "--seeds 5",
-            sweep_example="--lr 2^-4..2^4 --batch 1..256*4 --seeds 3 --store runs.sqlite",
-            defaults={"train_size": 8192, "lr": 16.0, "batch": 8},
-        ),
-        Model(
-            "fc",
-            trainer="sgdphase.networks",
-            shape={"depth": 5, "width": 128, "activation": "gelu"},
-            what="a fully connected network",
-            note="The predictor is F = f - f0, without biases, in the paper's parametrisation.",
-            train_example="--data mnist-parity --train-size 4096 --margin 2^-15 --lr 8 --batch 16 "
-            "--seeds 1 --json",
-            sweep_example="--train-size 1024 --lr 2^-5..2^5*4 --batch 1..256*4 --test-size 4096 "
-            "--seeds 3 --store fc.sqlite",
-            data="mnist-parity",
-            defaults={"train_size": 4096, "margin": 2.0**-15, "lr": 8.0, "batch": 16},
-        ),
-        Model(
-            "mobilenet",
-            trainer="sgdphase.networks",
-            shape={"width": 32, "activation": "relu"},
-            images=True,
-            what="the paper's convolutional network (MobileNet-like)",
-            note="The paper has --width 32; 8 is for one core.",
-            train_example="--data cifar-animals --train-size 512 --lr 8 --batch 16",
-            sweep_example="--train-size 256 --lr 2^-2..2^6*4 --batch 1..256*4 --test-size 2048 "
-            "--seeds 2 --store cnn.sqlite",
-            data="cifar-animals",
-            defaults={"train_size": 1024, "margin": 2.0**-15, "lr": 8.0, "batch": 16, "width": 8,
-                      "test_size": 8192},
-            help={"width": "h: the first layer has 4h channels."},
-        ),
-        Model(
-            "own",
-            trainer="sgdphase._own.trainer",
-            engine=2,
-            choices={"loss": ("hinge", "logistic")},
-            epoch_choices={"loss": EPOCH_LOSSES, "sampler": ("epoch",)},
-        ),
-        Model("function", trainer="sgdphase._own.function", anything=True),
-    )
-}  # fmt: skip
+def documented(doc: str | None, parameters: Iterable[Parameter], *, several: bool = False) -> str:
+    """A docstring with an entry for each of `parameters` in the place of `{parameters}`.
+
+    With `several`, those that `grid` takes several values of say so.
+    """
+    entries = "\n".join(_entry(each, several and each.grid == "values") for each in parameters)
+    return inspect.cleandoc(doc or "").replace("{parameters}", entries)
+
+
+def _entry(parameter: Parameter, several: bool) -> str:
+    """The parameter as numpydoc has it: type and default, then what it is."""
+    kind = "Problem" if parameter.name == "problem" else parameter.type.__name__
+    if parameter.choices:
+        kind = "{" + ", ".join(f'"{choice}"' for choice in parameter.choices) + "}"
+    default = parameter.default
+    if shaped(parameter.name):
+        default = "the model's"
+    elif isinstance(default, float):
+        default = shown(default)
+    elif isinstance(default, str):
+        default = f'"{default}"'
+    head = f"{parameter.name} : {kind}"
+    head += f" or sequence of {kind}" if several else ""
+    head += "" if default is REQUIRED else f", default {default}"
+    text = (parameter.doc or parameter.help).rstrip(".")
+    text += f": {parameter.valid.text}." if parameter.valid else "."
+    if parameter.models is not None:
+        text += f" Of {models_text(parameter.models)}"
+        text += " for a number of epochs." if parameter.of_epochs else "."
+    return "\n".join([head, textwrap.indent(textwrap.fill(text, 92), "    ")])

@@ -8,16 +8,16 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from functools import lru_cache
 from numbers import Real
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_type_hints
 
 from sgdphase._display import Columns, Shown
-from sgdphase._parameters import FIELDS, MODELS, NATURAL, OMITTED, USER, Model, Parameter
+from sgdphase._models import MODELS, Model, model_of, models_text
+from sgdphase._parameters import COUNT, FIELDS, NATURAL, OMITTED, Parameter, Parameters, documented
 from sgdphase.errors import InputError, listed, require
-from sgdphase.problems import Problem, TeacherTask, problem_class
+from sgdphase.problems import TeacherTask, problem_class
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+    from sgdphase._typing import FloatArray
 
 Status = Literal["fitted", "finished", "diverged", "budget", "failed"]
 
@@ -52,46 +52,15 @@ def _without_omitted(plain: dict[str, Any]) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class Training:
+class Training(Parameters):
     """All that determines a training: it ends when every point has its margin, or with the budget.
 
-    A user's training may instead run for a number of `epochs`.
+    A user's training may instead run for a number of `epochs`. `problem`, `train_size`, `lr` and
+    `batch` may be given by position.
 
     Attributes
     ----------
-    problem : Problem; what is learnt
-    train_size : int
-        Number of training points, at least 1.
-    lr : float; learning rate, above 0
-    batch : int
-        Points per step, from 1 to `train_size`.
-    margin : float, default 2^-7
-        Margin that ends the training, above 0 (hinge loss exactly 0).
-    model : str, default "perceptron"
-        Or "fc", "mobilenet", or `module:function` of a user.
-    loss : str, default "hinge"
-        Networks also have "quadratic-hinge", "smooth-hinge", "square" and "logistic".
-    momentum, weight_decay : float, default 0
-        From 0 to below 1, and at least 0. With weight decay a budget is needed.
-    sampler : {"fresh", "epoch"}, default "fresh"
-        Whether batches are drawn anew at every step or from shuffled epochs.
-    seed : int, default 0
-        Determines the training set, the initialisation and the order of batches.
-    test_size : int, default 32768
-        Number of test points, at least 1.
-    max_steps, max_time, max_samples, max_seconds : numbers, default None
-        Budgets: steps, `lr x steps`, `batch x steps`, and seconds of the clock.
-    depth, width, activation : int, int, str, default the paper's
-        Shape of a network; the perceptron has none.
-    dynamics : {"sgd", "unfitted", "gaussian"}, default "sgd"
-        Of a network: SGD, batches of unfitted points only, or Gaussian noise in place of batches.
-    epochs : int, default None; of a user's training
-    optimizer : {"sgd", "adamw"}, default "sgd"
-    schedule : {"constant", "cosine", "linear"}, default "constant"
-        Of the learning rate, after the warmup.
-    warmup : float, default 0
-        Fraction of the training, from 0 to below 1.
-    beta1, beta2 : float, default 0.9 and 0.999; of adamw
+    {parameters}
 
     Examples
     --------
@@ -101,33 +70,6 @@ class Training:
         ...
     sgdphase.errors.InputError: batch = 65: must be an integer from 1 to the train size 64
     """
-
-    problem: Problem
-    train_size: int
-    lr: float
-    batch: int
-    margin: float = 2.0**-7
-    model: str = "perceptron"
-    loss: str = "hinge"
-    momentum: float = 0.0
-    weight_decay: float = 0.0
-    sampler: str = "fresh"
-    seed: int = 0
-    test_size: int = 32768
-    max_steps: int | None = None
-    max_time: float | None = None
-    max_samples: int | None = None
-    max_seconds: float | None = None
-    depth: int | None = None
-    width: int | None = None
-    activation: str | None = None
-    dynamics: str = "sgd"
-    epochs: int | None = None
-    optimizer: str = "sgd"
-    schedule: str = "constant"
-    warmup: float = 0.0
-    beta1: float = 0.9
-    beta2: float = 0.999
 
     def __post_init__(self) -> None:
         # 2.0 is as good as 2, and must not become another training or another type of loop.
@@ -139,10 +81,14 @@ class Training:
         # A default is valid.
         given = [each for name, default, each in _DEFAULTS if values[name] != default]
         for parameter in given:
-            if parameter.valid is not None:
-                require(parameter.words, values[parameter.name], *parameter.valid)
-        require("batch", self.batch, lambda b: b <= self.train_size,
-                f"an integer from 1 to the train size {self.train_size}")  # fmt: skip
+            if parameter.name == "batch":
+                if not (COUNT.holds(self.batch) and self.batch <= self.train_size):
+                    raise InputError(
+                        f"batch = {self.batch}: must be an integer from 1 to the train size "
+                        f"{self.train_size}"
+                    )
+            elif parameter.valid is not None:
+                require(parameter.label, values[parameter.name], *parameter.valid)
         if self.weight_decay > 0 and all(
             getattr(self, name) is None for name in (*_BUDGETS, "epochs")
         ):
@@ -150,32 +96,32 @@ class Training:
                 f"weight decay = {self.weight_decay}: such a training never ends; give max time "
                 "(a few times 1 / weight decay) or max steps"
             )
-        model = MODELS.get(self.model)
-        if model is not None and not model.anything:
-            self._check_model(model, given)
+        self._check_model(model_of(self.model), given)
 
     def _check_model(self, model: Model, given: Iterable[Parameter]) -> None:
         """What a model can do, and its shape where none is given."""
         for name, value in model.shape.items():
             if getattr(self, name) is None:
                 object.__setattr__(self, name, value)
+        if model.anything:  # what a text means is up to the user's trainer, too
+            return
         epochs = self.epochs is not None
         for parameter in given:
             value = getattr(self, parameter.name)
             if not model.has(parameter):
                 raise InputError(
-                    f"{parameter.words} = {value}: {model.name} has no {parameter.words}; it is a "
-                    f"parameter of {listed(parameter.models or (), 'and')}"
+                    f"{parameter.label} = {value}: {models_text([model.name])} has no "
+                    f"{parameter.label}; it is a parameter of {models_text(parameter.models or ())}"
                 )
             if parameter.of_epochs and not epochs:
                 raise InputError(
-                    f"{parameter.words} = {value}: is only for trainings of a number of epochs"
+                    f"{parameter.label} = {value}: is only for trainings of a number of epochs"
                 )
         for parameter in _TEXTS:
             value, choices = getattr(self, parameter.name), model.choices_of(parameter, epochs)
             if (value is not None or parameter.default is not None) and value not in choices:
-                here = "" if model.name in USER else f" for {model.name}"
-                raise InputError(f"{parameter.words} = '{value}': must be {listed(choices)}{here}")
+                here = f" for {model.name}" if model.what else ""
+                raise InputError(f"{parameter.label} = '{value}': must be {listed(choices)}{here}")
         if epochs and self.optimizer != "sgd" and self.momentum > 0:
             raise InputError(
                 f"momentum = {self.momentum}: {self.optimizer} has beta1 and beta2 in its place"
@@ -248,6 +194,11 @@ class Training:
         return _key(self, ENGINES.get(self.model, 0))
 
 
+# What `help` and editors show: plain types, and what the table says.
+Training.__init__.__annotations__.update(get_type_hints(Training))
+Training.__doc__ = documented(Training.__doc__, FIELDS)
+
+
 # Trainings that are equal have the same key, and each is asked for it several times.
 @lru_cache(2**15)
 def _key(training: Training, engine: int) -> str:
@@ -284,7 +235,7 @@ class Outcome(Shown):
     steps: int
     time: float
     observables: Mapping[str, float]
-    trajectory: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
+    trajectory: Mapping[str, FloatArray] = field(default_factory=dict)
 
     def _lines(self) -> list[str]:
         points = max((len(column) for column in self.trajectory.values()), default=0)

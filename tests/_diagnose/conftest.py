@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ import pytest
 from sgdphase._diagnose.learner import Searcher, Trial
 from sgdphase._records import Outcome, Status, Training
 from sgdphase._sweep import train
+from sgdphase.diagram import phase_diagram, plane_from_table
 from sgdphase.problems import TeacherTask
 
 
@@ -119,3 +121,21 @@ def surface() -> type[Surface]:
 @pytest.fixture
 def perceptron() -> type[Perceptron]:
     return Perceptron
+
+
+@cache
+def _full_grid(task, seeds):
+    """The diagram of a whole grid of runs, and the number of its cells."""
+    lrs = [2.0**k for k in range(-6, 11)]
+    batches = [2**k for k in range(int(math.log2(task.train_size)) + 1)]
+    trials = [Trial(lr, batch, seed) for seed in range(seeds) for lr in lrs for batch in batches]
+    outcomes = [task(trial) for trial in trials]
+    columns = {name: [getattr(t, name) for t in trials] for name in ("lr", "batch", "seed")}
+    columns["status"] = [outcome.status for outcome in outcomes]
+    columns["alignment"] = [outcome["alignment"] for outcome in outcomes]
+    return phase_diagram(plane_from_table(columns)), len(lrs) * len(batches)
+
+
+@pytest.fixture
+def full_grid():
+    return _full_grid

@@ -14,7 +14,6 @@ import pytest
 
 import sgdphase as sp
 from sgdphase._diagnose import Diagnosis
-from sgdphase._diagnose.cost import EFFORTS, TrainingTime, affordable
 from sgdphase.errors import InputError, UserError
 
 torch = pytest.importorskip("torch")
@@ -224,22 +223,6 @@ def test_the_first_line_comes_at_once_and_the_estimate_before_the_work() -> None
     assert not any(line.startswith("batch 32") for _, line in lines[:estimate])
     assert found.estimated_seconds is not None and found.table_seconds is not None
     assert 0.5 <= found.table_seconds / found.estimated_seconds <= 2
-
-
-def test_what_a_budget_can_buy() -> None:
-    """Half of each training's seconds are its steps'; 8 trainings fit, or 100."""
-    time_of = TrainingTime.of(8, 1.0, 16, 0.75)
-    assert time_of(8) == pytest.approx(1, abs=0.05)
-    assert time_of(10**9) == pytest.approx(0.5, abs=0.05)
-    rows = [[16, 32, 64, 128], [32, 128], [32, 128], [128], [128]]
-    much, seconds, fits = affordable(8, rows, time_of, 2, 1000.0)
-    assert fits and much == EFFORTS[0]
-    # 5 + 7.5 trainings at batch 8, and 12.5 in each row, on two workers.
-    assert seconds == pytest.approx((12.5 + 12.5 * (0.75 + 0.625 + 0.5625 + 0.53)) / 2, rel=0.05)
-    some, seconds, fits = affordable(8, rows, time_of, 2, 10.0)
-    assert fits and some in EFFORTS[1:] and seconds <= 10
-    least, seconds, fits = affordable(8, rows, time_of, 2, 1.0)
-    assert not fits and least == EFFORTS[-1]
 
 
 def test_the_metric_can_be_chosen_and_must_be_there() -> None:

@@ -76,8 +76,8 @@ def test_the_critical_batch_and_its_growth(law: Path) -> None:
     assert ten_times.low < 4 * math.sqrt(40960) < ten_times.high
     # T_c = 2^-4/16 here (a = 2^-4 4 sqrt(4096)), the first-step line is at 2 m_gd/b = 2.
     below, above = found.gd_line
-    assert below.low < below.batch * 2.0**-8 < below.high
-    assert above.low < 2.0 < above.high
+    assert below.lr.low < below.batch * 2.0**-8 < below.lr.high
+    assert above.lr.low < 2.0 < above.lr.high
 
 
 def test_limits_follow_from_the_regime(law: Path) -> None:

@@ -4,172 +4,20 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
-import textwrap
 import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pytest
 
-from sgdphase._own import user_file, user_functions
-from sgdphase._own.code import time_limit, user_code
+from sgdphase._own import user_file
+from sgdphase._own.code import time_limit
 from sgdphase._records import Training
-from sgdphase._sweep import Store, sweep
+from sgdphase._sweep import sweep
 from sgdphase.errors import InputError
 
-torch = pytest.importorskip("torch")
-from sgdphase._own.module import fresh, seed_notes  # noqa: E402
-
 Write = Callable[..., Path]
-
-DATA = """
-import numpy as np
-def data():
-    return np.random.rand(40, 3), np.arange(40) % 2
-"""
-
-
-@pytest.fixture
-def write(tmp_path: Path) -> Write:
-    def make(text: str, name: str = "mine.py") -> Path:
-        path = tmp_path / name
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(textwrap.dedent(text))
-        return path
-
-    return make
-
-
-# Seeds inside model().
-
-
-def weights(problem: Any, seed: int) -> list[float]:
-    return [value for part in fresh(problem, seed).parameters() for value in part.view(-1).tolist()]
-
-
-SEEDS = {
-    "torch": ("import torch", "torch.manual_seed(0)"),
-    "its name": ("import torch\nfrom torch import manual_seed", "manual_seed(0)"),
-    "its module": ("import torch", "torch.random.manual_seed(0)"),
-    "python": ("import random", "random.seed(0)"),
-    "name of python's": ("from random import seed", "seed(0)"),
-    "numpy": ("import numpy as np", "np.random.seed(0)"),
-    "name of numpy's": ("from numpy.random import seed as fix", "fix(0)"),
-}
-DRAWN = """
-import random, numpy, torch
-{imports}
-def model():
-    {call}
-    layer = torch.nn.Linear(3, 2)
-    with torch.no_grad():
-        layer.weight += torch.tensor([random.random(), numpy.random.rand(), 0.0])
-    return layer
-"""
-
-
-@pytest.mark.parametrize("kind", SEEDS)
-def test_a_seed_inside_model_is_ignored_and_that_is_said(write: Write, kind: str) -> None:
-    imports, call = SEEDS[kind]
-    plain = user_file(write(DRAWN.format(imports="", call="pass") + DATA))
-    expected = [weights(plain, seed) for seed in (0, 1)]
-    assert seed_notes(plain) == ()
-    before = random_functions()
-    problem = user_file(write(DRAWN.format(imports=imports, call=call) + DATA))
-    # As if it were not there.
-    assert [weights(problem, seed) for seed in (0, 1)] == expected
-    (note,) = seed_notes(problem)
-    assert note.startswith("model() sets a random seed, which is ignored here")
-    assert random_functions() == before
-    module = sys.modules["user_training"]
-    assert "ignore" not in repr(vars(module).get(call.partition("(")[0]))
-
-
-def random_functions() -> tuple[Any, ...]:
-    import random
-
-    return random.seed, np.random.seed, torch.manual_seed, torch.random.default_generator
-
-
-def test_seeds_elsewhere_are_the_users(write: Write) -> None:
-    text = """
-    import numpy as np, torch
-    torch.manual_seed(1)
-    def model(): return torch.nn.Linear(3, 2)
-    def data():
-        np.random.seed(4)
-        return np.random.rand(40, 3), np.arange(40) % 2
-    """
-    problem = user_file(write(text))
-    assert seed_notes(problem) == ()
-    expected = np.random.RandomState(4).rand(40, 3)
-    assert sorted(problem.train_set(40, 0).x[:, 0]) == sorted(expected[:, 0])
-
-
-def test_random_functions_are_put_back_after_an_error() -> None:
-    def model() -> None:
-        torch.manual_seed(0)
-        raise KeyError
-
-    def data() -> Any:
-        return np.eye(4), [0, 1, 0, 1]
-
-    before = random_functions()
-    with pytest.raises(InputError, match="KeyError"):
-        fresh(user_functions(user_code(train=lambda **given: 0.0, model=model, data=data)), 0)
-    assert random_functions() == before
-
-
-@pytest.mark.parametrize(
-    "make",
-    [
-        "with torch.random.fork_rng():\n        torch.nn.init.ones_(layer.weight)",
-        "layer.load_state_dict({'weight': torch.ones(2, 3)})",
-        "torch.nn.init.normal_(layer.weight, generator=torch.Generator().manual_seed(3))",
-        "torch.manual_seed(0); torch.nn.init.ones_(layer.weight)",
-    ],
-)
-def test_weights_that_no_seed_changes_are_said(write: Write, make: str) -> None:
-    text = f"""
-import torch
-def model():
-    layer = torch.nn.Linear(3, 2, bias=False)
-    {make}
-    return layer
-{DATA}"""
-    (note,) = seed_notes(user_file(write(text)))
-    assert note == (
-        "model() gives the same weights for every seed (pre-trained, or a fixed start): seeds "
-        "differ only in the order of the batches and in the points that are held out"
-    )
-    (note,) = seed_notes(user_file(write(text + "test_data = data")))
-    assert note.endswith("seeds differ only in the order of the batches")
-
-
-def test_a_new_head_on_old_weights_is_a_start_of_its_own(write: Write) -> None:
-    text = """
-    import torch
-    def model():
-        net = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Linear(4, 2))
-        torch.nn.init.ones_(net[0].weight)
-        if {frozen}:
-            torch.nn.init.zeros_(net[1].weight), torch.nn.init.zeros_(net[1].bias)
-            net[0].requires_grad_(False)
-        return net
-    """
-    assert seed_notes(user_file(write(textwrap.dedent(text).format(frozen=0) + DATA))) == ()
-    # What is frozen is no start.
-    assert seed_notes(user_file(write(textwrap.dedent(text).format(frozen=1) + DATA)))
-
-
-@pytest.mark.filterwarnings("ignore:Lazy modules")
-def test_layers_without_a_shape_yet_are_no_fixed_start(write: Write) -> None:
-    text = "import torch\ndef model():\n    return torch.nn.LazyLinear(2)\n"
-    assert seed_notes(user_file(write(text + DATA))) == ()
 
 
 # Another working directory.
@@ -245,62 +93,6 @@ def test_a_sweep_writes_where_it_was_told_to(
     assert sweep(plan, "runs.sqlite", workers=0).statuses == {"fitted": 2}
     assert [file.name for file in tmp_path.rglob("*.sqlite")] == ["runs.sqlite"]
     assert (tmp_path / "start" / "runs.sqlite").exists()
-
-
-# Modules beside the file.
-
-
-def test_the_standard_library_is_not_shadowed(
-    write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    # Loaded by the worker itself as it starts (random, tempfile), or later by others (html).
-    for name in ("html", "random", "tempfile", "fractions"):
-        write("raise RuntimeError('the wrong one')\n", f"{name}.py")
-    write("from html import escape\nTEXT = escape('<')\n", "helper_of_mine.py")
-    path = write(
-        "import helper_of_mine\nimport fractions, random\n"
-        "def train(lr, batch, epochs, seed):\n    import html\n"
-        "    return {'text': len(html.escape('<')), 'drawn': random.random()}\n"
-    )
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delitem(sys.modules, "html", raising=False)
-    problem = user_file(path)
-    training = Training(problem, train_size=8, lr=1.0, batch=1, model="function", epochs=1)
-    for workers in (0, 1):
-        store = Store(tmp_path / f"{workers}.sqlite")
-        assert sweep([training], store, workers=workers).statuses == {"finished": 1}
-        assert store.runs()[0].outcome.observables["text"] == 4
-    assert problem.notes == tuple(
-        f"{name}.py next to mine.py is not used: import {name} gives the standard library's"
-        for name in ("fractions", "html", "random")
-    )
-    # What is not used is no part of the identity.
-    write("pass\n", "random.py")
-    assert user_file(path) == problem
-
-
-def test_modules_packages_and_folders_beside_are_found(write: Write, tmp_path: Path) -> None:
-    write("VALUE = 1\n", "single_beside.py")
-    write("from .inner import VALUE\n", "package_beside/__init__.py")
-    write("from single_beside import VALUE as ONE\nVALUE = 1 + ONE\n", "package_beside/inner.py")
-    write("VALUE = 3\n", "folder_beside/part.py")
-    # A folder of data with the name of a package that is installed.
-    write("", "pytest/readme.txt")
-    path = write(
-        "import single_beside, package_beside, pytest\nfrom folder_beside import part\n"
-        "def train(lr, batch, seed):\n    from package_beside.inner import VALUE\n"
-        "    return single_beside.VALUE + 10 * VALUE + 100 * part.VALUE, pytest.__file__\n"
-    )
-    path_before = list(sys.path)
-    problem = user_file(path)
-    value, file = problem.code.call("train", 0, lr=1, batch=1, seed=1)
-    assert value == 321 and file == pytest.__file__
-    assert sys.path == path_before
-    for name, value in (("folder_beside/part.py", 421), ("package_beside/inner.py", 441)):
-        write("VALUE = 4\n", name)
-        assert user_file(path) != problem
-        problem = user_file(path)
-        assert problem.code.call("train", 0, lr=1, batch=1, seed=1)[0] == value
 
 
 # A file that does not end.

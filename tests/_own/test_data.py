@@ -187,3 +187,140 @@ def test_the_dataset_of_a_loader_is_taken_and_that_is_said() -> None:
         assert np.array_equal(got, expected)
     assert plain.notes == ()
     assert own.notes == ("data() gives a DataLoader: its dataset is used; batches are drawn here",)
+
+
+# Points of two classes.
+FEW = np.random.default_rng(0).standard_normal((12, 2))
+TWO = np.array([0, 1] * 6)
+
+LABELS: dict[str, Any] = {
+    "negative": np.array([-1, 1] * 10),
+    "uint8": np.array([200, 3] * 10, dtype=np.uint8),
+    "bool": np.array([True, False] * 10),
+    "tensor": torch.tensor([7, -(2**40)] * 10),
+    "whole floats": np.array([0.0, 2.0] * 10, dtype=np.float32),
+    "column": np.array([[1], [2]] * 10),
+    "list": [5, 6] * 10,
+    "three": torch.arange(20) % 3 * 4 + 3,
+}
+
+
+@pytest.mark.parametrize("kind", LABELS)
+def test_labels_of_any_whole_kind_are_numbered_in_order(kind: str) -> None:
+    y = np.asarray(torch.as_tensor(LABELS[kind]).numpy()).ravel().astype(int)
+    own = problem((np.arange(20.0), LABELS[kind]))
+    found = own.train_set(20, 1)
+    names = sorted(set(y.tolist()))
+    assert [int(c) for c in own.classes] == names
+    assert [names[number] for number in found.y] == y[found.x.astype(int)].tolist()
+
+
+class _Points:
+    """A plain class, as a map-style Dataset is."""
+
+    def __init__(self, x: Any, y: Any) -> None:
+        self.x, self.y = x, y
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+    def __getitem__(self, index: int) -> Any:
+        return self.x[index], self.y[index]
+
+
+class _Stream(torch.utils.data.IterableDataset):  # type: ignore[misc]
+    def __iter__(self) -> Any:
+        yield torch.zeros(2), 1
+
+
+WITH_NAN = np.where(np.arange(12)[:, None] == 5, np.nan, FEW)
+
+
+REFUSED: dict[str, tuple[Any, str]] = {
+    "nan labels": (
+        (FEW, np.where(TWO > 0, np.nan, 1.0)),
+        "labels have entries that are not finite",
+    ),
+    "nan targets": (
+        (FEW, np.where(TWO > 0, np.nan, 0.5)),
+        "labels have entries that are not finite",
+    ),
+    "short": ((FEW, TWO[:-1]), r"shape \(11,\): must be \(12,\)"),
+    "single": ((FEW, TWO * 0 + 3), "all labels are 3: must be of two classes or more"),
+    "names": ((FEW, [f"point {n}" for n in range(12)]), "12 of 12 labels differ: must be classes"),
+    "missing": ((FEW, np.array(["a", None] * 6)), "labels are of type object .*with none missing"),
+    "mixed": ((FEW, np.array(["a", 1] * 6, dtype=object)), "labels are of type object"),
+    "texts each": ((FEW, np.array([["a", "b"]] * 12)), "must be numbers, or one text per point"),
+    "complex labels": ((FEW, TWO * 1j), "labels are of type complex128"),
+    "texts as inputs": ((np.array([["1"], ["2"]] * 6), TWO), "inputs are of type <U1: must be num"),
+    "nan": ((WITH_NAN, TWO), "not finite"),
+    "infinite": ((FEW.astype(np.float32) * np.inf, TWO), "not finite"),
+    "complex": ((FEW * 1j, TWO), "complex128: must be numbers"),
+    "ragged": ((np.array([[1], [1, 2]], dtype=object), [0, 1]), "object: must be numbers"),
+    "scalar": ((np.array(1.0), TWO), "must be"),
+    "empty": ((np.zeros((0, 2)), []), "must be"),
+    "loader of a stream": (
+        torch.utils.data.DataLoader(_Stream()),
+        "_Stream: must give x, y as arrays or tensors, or a map-style Dataset",
+    ),
+    "iterable": (_Stream(), "_Stream: must give x, y as arrays or tensors, or a map-style Dataset"),
+    "generator": ((n for n in range(3)), "generator: must give x, y"),
+    "nothing": (None, "NoneType: must give x, y"),
+    "unequal": (
+        _Points([np.zeros(2), np.zeros(3), np.zeros(2)], [0, 1, 0]),
+        r"points have shapes \[\(2,\), \(3,\)\]: must all be alike",
+    ),
+    "no pairs": ([1.0, 2.0, 3.0], "must be a pair of input and label"),
+    "one array": (np.zeros((4, 3)), "must give two, x and y"),
+    "triples": ([(1, 2, 3)] * 4, "must be a pair of input and label"),
+    "no points": (_Points([], []), "empty Dataset"),
+    "unequal labels": (
+        _Points(FEW, [np.zeros(2), np.zeros(3)] * 6),
+        r"labels have shapes \[\(2,\), \(3,\)\]: must all be alike",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", REFUSED)
+def test_what_are_no_points_with_labels_is_refused_in_one_line(kind: str) -> None:
+    what, why = REFUSED[kind]
+    with pytest.raises(InputError, match=rf"\Ayour code, data\(\): [^\n]*({why})[^\n]*\Z"):
+        user_functions(user_code(model=lambda: None, data=lambda: what))
+
+
+def test_datasets_of_torch_and_plain_ones_are_the_same_as_arrays() -> None:
+    x, y = FEW.astype(np.float32), TWO
+    tensors = torch.from_numpy(x), torch.from_numpy(y)
+    expected = problem((x, y)).train_set(12, 4)
+    kinds = [
+        tensors,
+        torch.utils.data.TensorDataset(*tensors),
+        torch.utils.data.Subset(torch.utils.data.TensorDataset(*tensors), range(12)),
+        _Points(x, y),
+        _Points(list(tensors[0]), tensors[1][:, None]),
+        list(zip(x, y, strict=True)),
+    ]
+    for kind in kinds:
+        own = problem(kind)
+        found = own.train_set(12, 4)
+        assert found.x.dtype == np.float32 and not own.changes
+        assert np.array_equal(found.x, expected.x) and np.array_equal(found.y, expected.y)
+
+
+def test_what_the_user_holds_is_neither_kept_nor_changed() -> None:
+    x, y = FEW.copy(), TWO.copy()
+    own = problem((x, y))
+    found = own.train_set(12, 0)
+    x += 1
+    assert np.array_equal(
+        found.x, FEW[np.argsort(FEW[:, 0])][np.argsort(np.argsort(found.x[:, 0]))]
+    )
+    assert np.array_equal(own.train_set(12, 0).x, found.x)
+
+
+def test_numbers_of_another_byte_order_are_read() -> None:
+    found = problem((FEW.astype(">f4"), TWO.astype(">i2"))).train_set(12, 0)
+    plain = problem((FEW.astype("f4"), TWO.astype("i2"))).train_set(12, 0)
+    assert found.x.dtype.isnative and found.y.dtype.isnative  # torch takes no other
+    assert np.array_equal(np.sort(found.x, axis=0), np.sort(plain.x, axis=0))
+    assert found.y.sum() == plain.y.sum() == 6

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import functools
-import inspect
 import os
 import pickle
 import random
 import subprocess
 import sys
-import textwrap
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -52,17 +48,6 @@ def _alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing opened before."""
     monkeypatch.setattr(sys, "dont_write_bytecode", False)
     as_in_another_process()
-
-
-@pytest.fixture
-def write(tmp_path: Path) -> Callable[..., Path]:
-    def make(text: str, name: str = "mine.py") -> Path:
-        path = tmp_path / name
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(textwrap.dedent(text))
-        return path
-
-    return make
 
 
 def given(x: Any, y: Any, **more: Any) -> UserProblem:
@@ -301,123 +286,10 @@ def test_a_file_without_what_is_wanted(write, tmp_path: Path) -> None:
         user_file(str(latin))
 
 
-# Labels and inputs.
-
-LABELS: dict[str, Any] = {
-    "negative": np.array([-1, 1] * 10),
-    "uint8": np.array([200, 3] * 10, dtype=np.uint8),
-    "bool": np.array([True, False] * 10),
-    "tensor": torch.tensor([7, -(2**40)] * 10),
-    "whole floats": np.array([0.0, 2.0] * 10, dtype=np.float32),
-    "column": np.array([[1], [2]] * 10),
-    "list": [5, 6] * 10,
-    "three": torch.arange(20) % 3 * 4 + 3,
-}
-
-
-@pytest.mark.parametrize("kind", LABELS)
-def test_labels_of_any_whole_kind_are_numbered_in_order(kind: str) -> None:
-    y = np.asarray(torch.as_tensor(LABELS[kind]).numpy()).ravel().astype(int)
-    problem = given(np.arange(20.0), LABELS[kind])
-    found = problem.train_set(20, 1)
-    names = sorted(set(y.tolist()))
-    assert [int(c) for c in problem.classes] == names
-    assert [names[number] for number in found.y] == y[found.x.astype(int)].tolist()
-
-
-class _Points:
-    """A plain class, as a map-style Dataset is."""
-
-    def __init__(self, x: Any, y: Any) -> None:
-        self.x, self.y = x, y
-
-    def __len__(self) -> int:
-        return len(self.y)
-
-    def __getitem__(self, index: int) -> Any:
-        return self.x[index], self.y[index]
-
-
-class _Stream(torch.utils.data.IterableDataset):  # type: ignore[misc]
-    def __iter__(self) -> Any:
-        yield torch.zeros(2), 1
-
+# Data that change.
 
 X = np.random.default_rng(0).standard_normal((12, 2))
 TWO = np.array([0, 1] * 6)
-WITH_NAN = np.where(np.arange(12)[:, None] == 5, np.nan, X)
-REFUSED: dict[str, tuple[Any, str]] = {
-    "nan labels": ((X, np.where(TWO > 0, np.nan, 1.0)), "labels have entries that are not finite"),
-    "nan targets": ((X, np.where(TWO > 0, np.nan, 0.5)), "labels have entries that are not finite"),
-    "short": ((X, TWO[:-1]), r"shape \(11,\): must be \(12,\)"),
-    "single": ((X, TWO * 0 + 3), "all labels are 3: must be of two classes or more"),
-    "names": ((X, [f"point {n}" for n in range(12)]), "12 of 12 labels differ: must be classes"),
-    "missing": ((X, np.array(["a", None] * 6)), "labels are of type object .*with none missing"),
-    "mixed": ((X, np.array(["a", 1] * 6, dtype=object)), "labels are of type object"),
-    "texts each": ((X, np.array([["a", "b"]] * 12)), "must be numbers, or one text per point"),
-    "complex labels": ((X, TWO * 1j), "labels are of type complex128"),
-    "texts as inputs": ((np.array([["1"], ["2"]] * 6), TWO), "inputs are of type <U1: must be num"),
-    "nan": ((WITH_NAN, TWO), "not finite"),
-    "infinite": ((X.astype(np.float32) * np.inf, TWO), "not finite"),
-    "complex": ((X * 1j, TWO), "complex128: must be numbers"),
-    "ragged": ((np.array([[1], [1, 2]], dtype=object), [0, 1]), "object: must be numbers"),
-    "scalar": ((np.array(1.0), TWO), "must be"),
-    "empty": ((np.zeros((0, 2)), []), "must be"),
-    "loader of a stream": (
-        torch.utils.data.DataLoader(_Stream()),
-        "_Stream: must give x, y as arrays or tensors, or a map-style Dataset",
-    ),
-    "iterable": (_Stream(), "_Stream: must give x, y as arrays or tensors, or a map-style Dataset"),
-    "generator": ((n for n in range(3)), "generator: must give x, y"),
-    "nothing": (None, "NoneType: must give x, y"),
-    "unequal": (
-        _Points([np.zeros(2), np.zeros(3), np.zeros(2)], [0, 1, 0]),
-        r"points have shapes \[\(2,\), \(3,\)\]: must all be alike",
-    ),
-    "no pairs": ([1.0, 2.0, 3.0], "must be a pair of input and label"),
-    "one array": (np.zeros((4, 3)), "must give two, x and y"),
-    "triples": ([(1, 2, 3)] * 4, "must be a pair of input and label"),
-    "no points": (_Points([], []), "empty Dataset"),
-    "unequal labels": (
-        _Points(X, [np.zeros(2), np.zeros(3)] * 6),
-        r"labels have shapes \[\(2,\), \(3,\)\]: must all be alike",
-    ),
-}
-
-
-@pytest.mark.parametrize("kind", REFUSED)
-def test_what_are_no_points_with_labels_is_refused_in_one_line(kind: str) -> None:
-    what, why = REFUSED[kind]
-    with pytest.raises(InputError, match=rf"\Ayour code, data\(\): [^\n]*({why})[^\n]*\Z"):
-        user_functions(user_code(model=lambda: None, data=lambda: what))
-
-
-def test_datasets_of_torch_and_plain_ones_are_the_same_as_arrays() -> None:
-    x, y = X.astype(np.float32), TWO
-    tensors = torch.from_numpy(x), torch.from_numpy(y)
-    expected = given(x, y).train_set(12, 4)
-    kinds = [
-        tensors,
-        torch.utils.data.TensorDataset(*tensors),
-        torch.utils.data.Subset(torch.utils.data.TensorDataset(*tensors), range(12)),
-        _Points(x, y),
-        _Points(list(tensors[0]), tensors[1][:, None]),
-        list(zip(x, y, strict=True)),
-    ]
-    for kind in kinds:
-        problem = user_functions(user_code(model=lambda: None, data=lambda kind=kind: kind))
-        found = problem.train_set(12, 4)
-        assert found.x.dtype == np.float32 and not problem.changes
-        assert np.array_equal(found.x, expected.x) and np.array_equal(found.y, expected.y)
-
-
-def test_what_the_user_holds_is_neither_kept_nor_changed() -> None:
-    x, y = X.copy(), TWO.copy()
-    problem = given(x, y)
-    found = problem.train_set(12, 0)
-    x += 1
-    assert np.array_equal(found.x, X[np.argsort(X[:, 0])][np.argsort(np.argsort(found.x[:, 0]))])
-    assert np.array_equal(problem.train_set(12, 0).x, found.x)
 
 
 @pytest.mark.parametrize("draw", ["np.random.rand()", "torch.rand(()).item()", "random.random()"])
@@ -438,12 +310,6 @@ def test_random_augmentation_is_noticed(write, draw: str) -> None:
     # One reading is kept, the same in every process.
     as_in_another_process()
     assert user_file(str(path)) == problem
-
-
-def test_numbers_of_another_byte_order_are_read() -> None:
-    found = given(X.astype(">f4"), TWO.astype(">i2")).train_set(12, 0)
-    assert found.x.dtype.isnative
-    torch.as_tensor(found.x), torch.as_tensor(found.y)
 
 
 # Identity.
@@ -505,66 +371,6 @@ def test_neighbours_of_one_name_are_told_apart(write) -> None:
     for number in (0, 1, 0):
         user_file(str(paths[number]))
         assert vars(sys.modules["user_training"])["WIDTH"] == number
-
-
-def test_functions_that_make_other_models_are_other_trainings() -> None:
-    linear = torch.nn.Linear
-
-    def width(n: int) -> Callable[[], Any]:
-        return lambda: linear(2, n)
-
-    models = [
-        width(2), width(3), functools.partial(linear, 2, 2), functools.partial(linear, 2, 3),
-        lambda: torch.nn.Sequential(linear(2, 2)), linear(2, 2), linear(2, 2),
-    ]  # fmt: skip
-    problems = [user_functions(user_code(model=m, data=lambda: (X, TWO))) for m in models]
-    assert len({problem.digest for problem in problems}) == len(models)
-    weights = [next(problem.code.call("model", 0).parameters()) for problem in problems]
-    assert [len(weight) for weight in weights] == [2, 3, 2, 3, 2, 2, 2]
-
-
-def test_a_function_counts_with_what_it_uses() -> None:
-    # As in a notebook, where one cell is changed and the other, with model(), is not.
-    digests = []
-    for width, more in ((3, "pass"), (4, "pass"), (3, "WIDTH + 1"), (3, "pass")):
-        cell: dict[str, Any] = {"__name__": "cell", "WIDTH": width}
-        text = f"def model(): return net()\ndef net():\n    {more}\n    return WIDTH, model\n"
-        exec(text, cell)
-        digests.append(user_functions(user_code(model=cell["model"], data=lambda: (X, TWO))).digest)
-    assert digests[0] == digests[3] and len(set(digests)) == 3
-
-
-def test_functions_without_a_source_are_known_by_their_code() -> None:
-    def digest(text: str) -> str:
-        cell: dict[str, Any] = {"__name__": "cell"}
-        exec(f"def model(): return (lambda: {text})()", cell)
-        return user_functions(user_code(model=cell["model"], data=lambda: (X, TWO))).digest
-
-    one, again, other = (digest(text) for text in ("1 + len('a')", "1 + len('a')", "1 + len('b')"))
-    assert one == again != other
-
-
-def test_what_lies_around_is_not_in_the_way() -> None:
-    def digest(**around: Any) -> str:
-        cell: dict[str, Any] = {"__name__": "cell", **around}
-        exec(f"def model(): return {', '.join(around)}", cell)
-        return user_functions(user_code(model=cell["model"], data=lambda: (X, TWO))).digest
-
-    odd = {"a": torch.Tensor, "b": np.ndarray, "c": torch.zeros(2, dtype=torch.bfloat16)}
-    assert digest(**odd) == digest(**odd)
-    assert digest(a=inspect.signature(digest)) == digest(a=inspect.signature(given))
-    assert digest(a=np.array([object()])) == digest(a=np.array([object()]))
-    assert digest(a=object()) == digest(a=object())
-    assert digest(a=torch.zeros(2)) != digest(a=torch.ones(2))
-    assert digest(a={"width": 3}) != digest(a={"width": 4})
-
-
-def test_functions_that_train_otherwise_are_other_trainings() -> None:
-    def by(power: float) -> Callable[..., float]:
-        return lambda lr, batch, train_size, seed: lr**power
-
-    digests = {user_functions(user_code(train=by(power))).digest for power in (1.0, 2.0, 3.0)}
-    assert len(digests) == 3
 
 
 @pytest.mark.parametrize("draw", ["os.urandom(20)", "secrets.token_bytes(20)"])

@@ -26,16 +26,37 @@ def test_every_combination_once() -> None:
     assert plan.left_out == 0
 
 
-FIXED = [p for p in PARAMETERS if p.grid and p.of == "training" and p.name not in ("lr", "batch")]
+ARGUMENTS = [p for p in PARAMETERS if p.grid and p.of == "training"]
 
 
-@pytest.mark.parametrize("parameter", FIXED, ids=lambda parameter: parameter.name)
-def test_every_argument_reaches_the_trainings(parameter: Parameter) -> None:
-    value = {int: 3, float: 0.25, str: "other"}[parameter.type]
-    given = {parameter.argument or parameter.name: [value] if parameter.name == "seed" else value}
-    shape: dict[str, Any] = {"dim": 8, "train_size": 64, "max_time": 1.0, "model": "module:name"}
-    (training,) = grid(lr=1.0, batch=1, **(shape | given))
+@pytest.mark.parametrize("parameter", ARGUMENTS, ids=lambda parameter: parameter.name)
+def test_every_argument_reaches_the_trainings(parameter: Parameter, other_value: Any) -> None:
+    value = other_value(parameter)
+    given = {parameter.argument: [value] if parameter.name == "seed" else value}
+    shape: dict[str, Any] = {"train_size": 64, "max_time": 1.0, "model": "module:name"}
+    (training,) = grid(**({"lr": 1.0, "batch": 1} | shape | given))
     assert getattr(training, parameter.name) == value
+    if parameter.grid == "value":
+        with pytest.raises(InputError, match="must be"):
+            grid(**({"lr": 1.0, "batch": 1} | shape | {parameter.name: [value, value]}))
+
+
+def test_an_argument_that_is_not_there_is_named_with_the_likely_one() -> None:
+    with pytest.raises(
+        TypeError, match=r"no argument weight_decai \(did you mean weight_decay\?\)"
+    ):
+        grid(lr=1.0, batch=1, weight_decai=0.1)
+    with pytest.raises(
+        TypeError, match=r"no argument seed \(did you mean seeds\?\); it has problem,"
+    ):
+        grid(lr=1.0, batch=1, seed=3)
+    with pytest.raises(TypeError, match="no argument epochs"):  # of a user's training
+        grid(lr=1.0, batch=1, epochs=3)
+
+
+def test_the_plan_does_not_depend_on_the_order_of_arguments() -> None:
+    one = grid(lr=1.0, batch=1, max_time=1.0, margin=[1, 2], momentum=[0, 0.5])
+    assert one == grid(momentum=[0, 0.5], margin=[1, 2], max_time=1.0, batch=1, lr=1.0)
 
 
 def test_a_number_of_seeds_of_any_type() -> None:
@@ -76,7 +97,10 @@ def test_batches_above_a_train_size_are_left_out_when_there_are_several() -> Non
         ({"lr": 1.0, "batch": 1, "temperature": 1.0}, "give two of"),
         ({"lr": 1.0, "temperature": 0.3}, "must be a whole number"),
         ({"lr": 1.0, "temperature": 0.0}, "temperature = 0.0"),
-        ({"lr": 1.0, "batch": 65}, "batch = 65"),
+        ({"lr": 1.0, "batch": 65}, "batch = 65: must be an integer from 1 to the train size 64"),
+        ({"lr": 1.0, "batch": 0}, "batch = 0: must be an integer from 1 to the train size 64"),
+        ({"lr": 1.0, "batch": 1, "model": "vgg"}, "model = 'vgg': must be perceptron, fc, "),
+        ({"lr": 1.0, "batch": 1, "max_time": [1, 2]}, "max time = .*: must be one value for all"),
         ({"lr": 1.0, "batch": 65, "train_size": [8, 16]}, "none of the 2 cells"),
         ({"lr": 1.0, "batch": 1.5}, "batch = 1.5: must be an integer"),
         ({"lr": 1.0, "batch": 1, "train_size": 8.5}, "train size = 8.5"),

@@ -3,28 +3,21 @@
 from __future__ import annotations
 
 import os
-import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
 
 from sgdphase._sweep import Plan, Progress, Run, Store, grid, missing, sweep
-from sgdphase._sweep.packs import Job, packed
-from sgdphase._sweep.progress import Bars, Lines
-from sgdphase._sweep.run import STATUSES
 from sgdphase._sweep.tally import Tally
 from sgdphase.errors import InputError
 
-
-def toy(function: str = "train", batch: Sequence[int] = (1, 2, 4, 8), seeds: int = 3) -> Plan:
-    model = f"toy_trainer:{function}"
-    return grid(dim=8, train_size=64, lr=[0.5, 1.0], batch=batch, seeds=seeds, model=model)
+Toy = Callable[..., Plan]
 
 
 @pytest.mark.parametrize("workers", [0, 1, 2])
-def test_only_what_is_missing_is_run(store: Store, log: Path, workers: int) -> None:
+def test_only_what_is_missing_is_run(store: Store, log: Path, workers: int, toy: Toy) -> None:
     first = sweep(toy(batch=[1, 2]), store, workers=workers)
     assert (first.planned, first.ran, first.left) == (12, 12, 0)
     larger = sweep(toy(), store, workers=workers)
@@ -36,7 +29,7 @@ def test_only_what_is_missing_is_run(store: Store, log: Path, workers: int) -> N
 
 
 def test_a_failure_is_kept_with_its_traceback_and_can_be_tried_again(
-    store: Store, monkeypatch: pytest.MonkeyPatch
+    store: Store, monkeypatch: pytest.MonkeyPatch, toy: Toy
 ) -> None:
     summary = sweep(toy("raises"), store, workers=0)
     assert summary.statuses == {"fitted": 6, "failed": 6, "budget": 6, "diverged": 6}
@@ -52,7 +45,7 @@ def test_a_failure_is_kept_with_its_traceback_and_can_be_tried_again(
         sweep(toy("raises"), store, workers=0, retry=["fitting"])
 
 
-def test_fail_fast_stops_at_the_first(store: Store) -> None:
+def test_fail_fast_stops_at_the_first(store: Store, toy: Toy) -> None:
     summary = sweep(toy("exits", seeds=400), store, workers=0, fail_fast=True)
     assert 0 < summary.ran < summary.planned
     assert summary.left == summary.planned - summary.ran
@@ -60,7 +53,7 @@ def test_fail_fast_stops_at_the_first(store: Store) -> None:
 
 
 def test_a_training_that_kills_its_worker_fails_and_the_others_do_not(
-    store: Store, log: Path
+    store: Store, log: Path, toy: Toy
 ) -> None:
     plan = [training for training in toy("kills", seeds=1) if training.lr == 1.0]
     summary = sweep(plan, store, workers=2)
@@ -71,7 +64,7 @@ def test_a_training_that_kills_its_worker_fails_and_the_others_do_not(
     assert log.read_text().split().count(broken.training.key) in (3, 4)
 
 
-def test_trajectories_that_are_asked_for_are_made_good(store: Store, log: Path) -> None:
+def test_trajectories_that_are_asked_for_are_made_good(store: Store, log: Path, toy: Toy) -> None:
     sweep(toy(), store, workers=0)
     assert sweep(toy(), store, workers=0, trajectories=True).ran == 24
     assert sweep(toy(), store, workers=0, trajectories=True).ran == 0
@@ -79,7 +72,7 @@ def test_trajectories_that_are_asked_for_are_made_good(store: Store, log: Path) 
     assert all(run.outcome.trajectory for run in store.runs(trajectories=True))
 
 
-def test_a_run_is_in_the_store_before_it_is_reported(store: Store) -> None:
+def test_a_run_is_in_the_store_before_it_is_reported(store: Store, toy: Toy) -> None:
     reported: list[str] = []
 
     class Seen(Progress):
@@ -94,12 +87,12 @@ def test_a_run_is_in_the_store_before_it_is_reported(store: Store) -> None:
     assert sorted(reported) == sorted(training.key for training in plan)
 
 
-def test_a_plan_that_names_a_training_twice_runs_it_once(store: Store, log: Path) -> None:
+def test_a_plan_that_names_a_training_twice_runs_it_once(store: Store, log: Path, toy: Toy) -> None:
     assert sweep([*toy(), *toy()], store, workers=0).planned == 24
     assert len(log.read_text().split()) == 24
 
 
-def test_it_runs_in_a_thread_too(store: Store) -> None:
+def test_it_runs_in_a_thread_too(store: Store, toy: Toy) -> None:
     thread = threading.Thread(target=sweep, args=(toy(), store), kwargs={"workers": 1})
     thread.start()
     thread.join()
@@ -107,7 +100,7 @@ def test_it_runs_in_a_thread_too(store: Store) -> None:
 
 
 def test_workers_have_one_thread_and_the_parent_is_as_before(
-    store: Store, monkeypatch: pytest.MonkeyPatch
+    store: Store, monkeypatch: pytest.MonkeyPatch, toy: Toy
 ) -> None:
     monkeypatch.setenv("OMP_NUM_THREADS", "7")
     monkeypatch.delenv("MKL_NUM_THREADS", raising=False)
@@ -123,53 +116,13 @@ def test_a_model_that_is_not_there(store: Store, model: str) -> None:
         sweep(grid(dim=8, train_size=64, lr=1.0, batch=1, model=model), store, workers=0)
 
 
-def test_long_ones_first_short_ones_together_data_sets_apart() -> None:
-    plan = toy(seeds=5)
-    jobs = [Job(t, 10.0 if t.batch == 8 else 0.04) for t in plan]
-    packs = packed(jobs, 2)
-    assert sorted(job.key for pack in packs for job in pack) == sorted(job.key for job in jobs)
-    assert all(len(pack) == 1 and pack[0].cost == 10.0 for pack in packs[:10])
-    assert len(packs) == 10 + 3
-    sets_in = [len({job.training.seed for job in pack}) for pack in packs[10:]]
-    assert max(sets_in) <= 3
-    assert packed([], 2) == []
-    assert packed([Job(plan[0], 0.0)], 2) == [(Job(plan[0], 0.0),)]
-
-
-def test_the_time_left_follows_what_was_measured() -> None:
-    plan = toy()
-    jobs = [Job(t, 1.0) for t in plan]
-    tally = Tally.of(len(plan), jobs, parallel=2)
-    assert tally.seconds_left() == pytest.approx(12.0, abs=0.1)
-    run = Run(plan[0], None, 3.0)  # type: ignore[arg-type]
-    object.__setattr__(run, "outcome", type("Fitted", (), {"status": "fitted"}))
-    tally.add([(plan[0].key, run)])
-    assert tally.seconds_left() == pytest.approx(23 * 3 / 2, abs=0.1)
-
-
-def test_what_progress_says(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
-    from rich.console import Console
-
-    sweep(toy("raises"), store, workers=0, progress=Lines(sys.stdout))
-    assert "24 of 24 done, fitted 6, diverged 6, budget 6, failed 6" in capsys.readouterr().out
-    bars = Bars(Console(file=sys.stdout, force_terminal=True, width=120))
-    sweep(toy(), store, workers=0, progress=bars)
-    assert "24/24" in capsys.readouterr().out
-    tally = Tally.of(5, [], parallel=1)
-    tally.statuses.update(STATUSES)
-    with bars:
-        bars.show(tally, [])
-    said = capsys.readouterr().out
-    assert all(f"{status} 1" in said for status in STATUSES)
-
-
-def test_missing_is_what_a_sweep_would_run(store: Store) -> None:
+def test_missing_is_what_a_sweep_would_run(store: Store, toy: Toy) -> None:
     assert len(missing(toy(), store)) == 24
     sweep(toy(batch=[1]), store, workers=0)
     assert len(missing(toy(), store)) == 18
 
 
-def test_a_sweep_returns_the_runs_of_its_plan_in_its_order(store: Store) -> None:
+def test_a_sweep_returns_the_runs_of_its_plan_in_its_order(store: Store, toy: Toy) -> None:
     sweep(toy(), store, workers=0)
     part = [*reversed(toy(batch=[8, 1])), toy(batch=[8])[0]]
     summary = sweep(part, store, workers=0, trajectories=True)

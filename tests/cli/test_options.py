@@ -10,27 +10,49 @@ from typer.main import get_command
 from typer.testing import CliRunner
 
 from sgdphase import cli
-from sgdphase._parameters import BY_NAME, MODELS, PARAMETERS
+from sgdphase._models import MODELS
+from sgdphase._parameters import BY_NAME, PARAMETERS
 from sgdphase.cli._options import _model_command
 
 COMMANDS = [(verb, model) for verb in ("train", "sweep") for model in MODELS.values() if model.what]
 IDS = [f"{verb} {model.name}" for verb, model in COMMANDS]
-OF_NETWORKS = {"depth", "width", "activation", "loss", "sampler", "dynamics", "max_seconds"}
-NUMBERS = {
-    "train_size", "lr", "batch", "margin", "momentum", "weight_decay", "seeds", "test_size",
-    "max_steps", "max_time", "max_samples",
-}  # fmt: skip
 HOW = {
     "train": {"json", "trajectory"},
     "sweep": {
         "store", "trajectories", "workers", "dask", "retry", "fail_fast", "dry_run", "json",
     },
 }  # fmt: skip
-EXPECTED = {
-    "perceptron": NUMBERS | {"dim", "chi"},
-    "fc": NUMBERS | OF_NETWORKS | {"data", "dim", "chi", "data_dir", "device"},
-    "mobilenet": NUMBERS | (OF_NETWORKS - {"depth"}) | {"data", "data_dir", "device"},
+# Known answers: some options that a model has, and some that it has not.
+HAS = {
+    "perceptron": {"dim", "chi", "lr", "batch", "seeds", "momentum", "max_time"},
+    "fc": {"data", "dim", "depth", "width", "loss", "dynamics", "max_seconds", "device"},
+    "mobilenet": {"data", "width", "activation", "sampler", "data_dir"},
 }
+HAS_NOT = {
+    "perceptron": {"data", "depth", "width", "loss", "sampler", "dynamics", "max_seconds"},
+    "fc": {"plot", "direction"},
+    "mobilenet": {"depth", "dim", "chi"},
+}
+NEVER = {"model", "seed", "problem", "epochs", "optimizer", "beta1"}
+
+
+def options(verb: str, model: Any) -> dict[str, Any]:
+    command: Any = get_command(cli.build())
+    found = command.commands[verb].commands[model.name].params
+    return {option.name: option for option in found if option.name != "help"}
+
+
+def of_table(verb: str, model: Any) -> list[str]:
+    """The parameters that must be options: those that `grid` takes and the model has."""
+    return [
+        parameter.argument
+        for parameter in PARAMETERS
+        if parameter.grid
+        and model.has(parameter)
+        and parameter.name not in ("model", "problem")
+        and (verb == "sweep" or parameter.of != "derived")
+        and not (parameter.choices and len(model.choices_of(parameter)) < 2)
+    ]
 
 
 def received(model: Any, grid: bool, *words: str) -> dict[str, Any]:
@@ -45,14 +67,23 @@ def received(model: Any, grid: bool, *words: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize(("verb", "model"), COMMANDS, ids=IDS)
 def test_every_command_has_the_options_of_its_model(verb: str, model: Any) -> None:
-    expected = EXPECTED[model.name] | HOW[verb] | ({"temperature"} if verb == "sweep" else set())
-    expected |= {"plot"} if (verb, model.name) == ("train", "perceptron") else set()
-    command: Any = get_command(cli.build())
-    found = {option.name: option for option in command.commands[verb].commands[model.name].params}
-    assert found.keys() - {"help"} == expected
+    found = options(verb, model)
+    of_data = {"data", "data_dir", "device"} if model.data else {"plot"}
+    expected = {*of_table(verb, model), *HOW[verb], *of_data}
+    assert found.keys() == expected - ({"plot"} if verb == "sweep" else set())
+    assert HAS.get(model.name, set()) <= found.keys()
+    assert not (HAS_NOT.get(model.name, set()) | NEVER) & found.keys()
     for name, option in found.items():
         assert option.opts == [f"--{name.replace('_', '-')}"], name
         assert option.help, name
+
+
+@pytest.mark.parametrize("verb", ["train", "sweep"])
+def test_the_list_of_models_is_not_cut(verb: str) -> None:
+    said = CliRunner().invoke(cli.build(), [verb, "--help"], terminal_width=80).output
+    lines = said.partition("Commands:")[2].strip().splitlines()
+    assert [line.split()[0] for line in lines] == [m.name for m in MODELS.values() if m.what]
+    assert not any(line.endswith("...") for line in lines)
 
 
 @pytest.mark.parametrize(("verb", "model"), COMMANDS, ids=IDS)
@@ -95,15 +126,12 @@ def test_values_have_the_types_of_the_table(verb: str, model: Any) -> None:
 def test_help_shows_options_in_the_order_of_the_table(verb: str, model: Any) -> None:
     text = CliRunner().invoke(cli.build(), [verb, model.name, "--help"]).output
     flat = " ".join(text.split())
-    names = [
-        f" --{(parameter.argument or parameter.name).replace('_', '-')} "
-        for parameter in PARAMETERS
-        if (parameter.argument or parameter.name) in EXPECTED[model.name]
-    ]
+    names = [f" --{name.replace('_', '-')} " for name in of_table(verb, model)]
     table = flat[flat.index("Options:") :]
     places = [table.index(name) for name in names]
     assert places == sorted(places)
-    assert "[default: 2^-7]" in flat or "[default: 2^-15]" in flat
+    margin = "2^-15" if model.data else "2^-7"
+    assert f"[default: {margin}]" in flat
     if model.data:
         assert "Loss: hinge, quadratic-hinge, smooth-hinge, square or logistic." in flat
 

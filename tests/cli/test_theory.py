@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import pytest
 
-from sgdphase.theory import averages, constants
+from sgdphase.theory import averages, constants, online, scales
 
 
 def test_theory_commands(sgdphase) -> None:  # type: ignore[no-untyped-def]
@@ -19,8 +20,13 @@ def test_theory_commands(sgdphase) -> None:  # type: ignore[no-untyped-def]
     rows = json.loads(out)
     assert [row["time"] for row in rows] == [1.0, 1000.0]
     assert set(rows[0]) == {"time", "w1", "w_perp", "unfitted", "lam", "r"}
+    times = np.array([1.0, 1000.0])
+    solution = online(times, chi=1.0, dim=128, margin=2**-7, temperature=2.0)
+    assert [row["w_perp"] for row in rows] == pytest.approx(solution.w_perp.tolist())
     _, out, _ = sgdphase("theory", "scales", "--train-size", "2^13", "--json")
-    assert {
+    expected = scales(train_size=8192, dim=128, chi=1.0, margin=2**-7)
+    for name in (
         "critical_batch", "critical_temperature", "crossover_time", "w1", "w_perp",
         "first_step_lr", "one_step_batch", "critical_decay",
-    } <= set(json.loads(out))  # fmt: skip
+    ):  # fmt: skip
+        assert json.loads(out)[name] == pytest.approx(getattr(expected, name))

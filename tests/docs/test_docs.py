@@ -9,6 +9,7 @@ from __future__ import annotations
 import doctest
 import re
 import shlex
+from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -26,7 +27,15 @@ EXAMPLES = sorted((ROOT / "examples").rglob("*.py"))
 NOT_RUN = "<!-- not run"
 
 _FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-_LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
+# The target of a link or an image: inline, with a title or without; of a definition that other
+# links refer to (`[name]: target`); of HTML.
+_TARGET = r"(?:<([^>\n]*)>|([^)\s]+))"
+_TITLE = r"""(?:\s+(?:"[^"]*"|'[^']*'|\([^)]*\)))?\s*"""
+_INLINE = re.compile(rf"\]\(\s*{_TARGET}{_TITLE}\)")
+_DEFINITION = re.compile(rf"^ {{0,3}}\[([^\]^][^\]]*)\]:\s*{_TARGET}{_TITLE}$", re.MULTILINE)
+_REFERENCE = re.compile(r"\[([^\]\[]+)\]\[([^\]]*)\]")
+_HTML = re.compile(r"""<(?:a|img|source)\b[^>]*?\s(?:href|src)\s*=\s*["']([^"']*)["']""")
+_HTML_ANCHOR = re.compile(r"""<\w+\b[^>]*?\s(?:id|name)\s*=\s*["']([^"']*)["']""")
 _HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
 
 
@@ -42,9 +51,23 @@ def prose(page: Path) -> str:
 
 def anchors(page: Path) -> set[str]:
     """The names that GitHub gives to headings."""
-    headings = _HEADING.findall(_FENCE.sub("", page.read_text()))
-    plain = (re.sub(r"\[([^\]]*)\]\([^)]*\)|[`*]", r"\1", heading) for heading in headings)
-    return {re.sub(r"[^\w\- ]", "", text.lower()).replace(" ", "-") for text in plain}
+    text = _FENCE.sub("", page.read_text())
+    result, seen = set(_HTML_ANCHOR.findall(text)), Counter[str]()
+    for heading in _HEADING.findall(text):
+        plain = re.sub(r"\[([^\]]*)\]\([^)]*\)|[`*]", r"\1", heading)
+        name = re.sub(r"[^\w\- ]", "", plain.lower()).replace(" ", "-")
+        result.add(f"{name}-{seen[name]}" if seen[name] else name)
+        seen[name] += 1
+    return result
+
+
+def links(text: str) -> list[str]:
+    """The targets of all links and images; a reference without a definition is `[name]`."""
+    definitions = {name.lower(): one or other for name, one, other in _DEFINITION.findall(text)}
+    inline = ["".join(target) for target in _INLINE.findall(text)]
+    names = [name or shown for shown, name in _REFERENCE.findall(text)]
+    lacking = [f"[{name}]" for name in names if name.lower() not in definitions]
+    return [*inline, *definitions.values(), *_HTML.findall(text), *lacking]
 
 
 # Examples
@@ -143,6 +166,8 @@ def test_the_check_of_commands_notices(line: str):
 
 def broken(page: Path, target: str) -> str:
     """Why a link does not resolve; empty if it does. External ones are read, not followed."""
+    if target.startswith("["):
+        return "no such definition"
     url = urlparse(target)
     if url.scheme:
         known = url.scheme in ("http", "https") and "." in url.netloc
@@ -158,14 +183,37 @@ def broken(page: Path, target: str) -> str:
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_links_resolve(page: Path):
-    faults = [
-        f"{target}: {why}" for target in _LINK.findall(prose(page)) if (why := broken(page, target))
-    ]
+    faults = [f"{target}: {why}" for target in links(prose(page)) if (why := broken(page, target))]
     assert not faults, "\n".join(faults)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[a](x.md)", "![a](x.md)", "[a](<x.md>)", '[a](x.md "Title")', "[a](x.md 'Title')",
+        "[![picture](x.md)](x.md)", "[a][b]\n\n[b]: x.md", '[a][]\n\n[A]: <x.md> "Title"',
+        "[b]: x.md", '<img width="3" src="x.md">', "<a class='k' href='x.md'>a</a>",
+        '<p align="center"><img\nsrc="x.md" alt=""></p>',
+    ],
+)  # fmt: skip
+def test_every_form_of_link_is_seen(text: str):
+    assert set(links(text)) == {"x.md"}
+
+
+def test_what_is_no_link_is_not_seen():
+    assert links("an interval [1, 2] (see x.md)\n[^1]: a note") == []
+    assert links("[a][nowhere]") == ["[nowhere]"]
+
+
+def test_anchors_are_those_of_github(tmp_path: Path):
+    page = tmp_path / "page.md"
+    page.write_text('# A `b` & c\n## Twice\n## Twice\n<a name="own"></a>\n```\n# code\n```\n')
+    assert anchors(page) == {"a-b--c", "twice", "twice-1", "own"}
 
 
 def test_the_check_of_links_notices():
     page = ROOT / "README.md"
+    assert broken(page, "[nowhere]") == "no such definition"
     assert broken(page, "docs/store.md#checkpoints") == ""
     assert broken(page, "docs/stores.md") == "no such file"
     assert broken(page, "docs/store.md#check-points") == "no such heading"

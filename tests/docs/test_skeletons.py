@@ -13,7 +13,7 @@ import pytest
 
 import sgdphase as sp
 from sgdphase._diagnose.learner import Searcher
-from sgdphase.paper.figure import collect, make
+from sgdphase.paper import collect, make
 
 ROOT = Path(__file__).parents[2]
 SKELETONS = ROOT / "examples" / "skeletons"
@@ -144,7 +144,7 @@ def test_a_figure_is_drawn_and_decides_its_claim(tmp_path: Path):
     store = sp.Store(tmp_path / "runs.sqlite")
     (claim,) = make(figure, "quick", store, tmp_path, workers=0)
     assert claim.id == "my_figure.1" and claim.verdict == "holds"
-    assert claim.measured == pytest.approx(1, abs=0.1)
+    assert claim.measured.value == pytest.approx(1, abs=0.1)
     assert (tmp_path / "my_figure.png").stat().st_size > 10_000
     assert (tmp_path / "my_figure.claims.json").exists()
     (axes, *_) = figure.picture(collect(figure, "quick", store, workers=0), "quick").axes

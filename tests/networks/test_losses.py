@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from sgdphase._parameters import LOSSES as NAMES
+from sgdphase._models import LOSSES as NAMES
 from sgdphase.networks._losses import LOSSES, margins
 
 # Value and slope at u, by hand.

@@ -304,16 +304,8 @@ def test_amplification_of_the_teacher_task(record) -> None:
     again = fit(module, Points.of(data, device), Points.of(test, device), training)
     assert outcome["amplification"] == again["amplification"] == amplification(module) != before
     turned = record(problem=TeacherTask(dim=8, direction="random"))
-    along = train(turned).observables.get("amplification")
-    if along is not None:  # along the direction of the seed
-        module = build(turned, (8,))
-        parts = [
-            Points.of(part, device)
-            for part in (turned.problem.train_set(64, 0), turned.problem.test_set(128, 0))
-        ]
-        fit(module, *parts, turned)
-        u = torch.from_numpy(turned.problem.informative(0)).float()
-        assert along == pytest.approx(amplification(module, u), rel=1e-6)
+    # It is a ratio of weights along the first axis to the others.
+    assert "amplification" not in train(turned).observables
 
 
 def test_float32_ends_with_every_point_fitted(record) -> None:

@@ -16,9 +16,9 @@ import pytest
 
 from sgdphase._sweep import Store
 from sgdphase.diagram import _style
-from sgdphase.paper.claim import Claim
-from sgdphase.paper.figure import FIGURES, Figure, collect, make
-from sgdphase.paper.runs import Runs
+from sgdphase.paper._claim import Claim
+from sgdphase.paper._figure import FIGURES, Figure, collect, make
+from sgdphase.paper._runs import Runs
 
 
 class Made(NamedTuple):

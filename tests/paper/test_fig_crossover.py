@@ -7,9 +7,9 @@ import pytest
 
 from sgdphase.diagram import phase_diagram, plane_from_table
 from sgdphase.paper import theory
-from sgdphase.paper.figS9 import typical
-from sgdphase.paper.figure import FIGURES
-from sgdphase.paper.measure import at, mean_at, time_grid
+from sgdphase.paper._figure import FIGURES
+from sgdphase.paper._measure import per_seed
+from sgdphase.paper._runs import at, mean_at, time_grid
 from sgdphase.stats import seed_means
 from sgdphase.theory import constants, scales
 
@@ -48,8 +48,8 @@ def test_prefactors_of_the_scales(made):
 
 
 def test_crossover_is_where_theory_has_it(made):
-    assert made("figS10a").claims["figS10a.1c"].measured == pytest.approx(-1, abs=0.2)
-    assert made("figS9b").claims["figS9b.2b"].measured == pytest.approx(1, abs=0.15)
+    assert made("figS10a").claims["figS10a.1c"].measured.value == pytest.approx(-1, abs=0.2)
+    assert made("figS9b").claims["figS9b.2b"].measured.value == pytest.approx(1, abs=0.15)
 
 
 def typical_t_hat(runs):
@@ -105,9 +105,7 @@ def test_unfitted_fraction_in_time_is_rescaled_by_the_size(made):
 def test_times_are_rescaled_by_the_size(made):
     own = made("figS10b")
     axes, b = own.picture.axes[0], constants(1.0).b
-    drawn = [
-        line for line in axes.lines if line.get_linestyle() == "None" and line.get_xdata().size
-    ]
+    drawn = [container.lines[0] for container in axes.containers]
     wanted = [
         (P, name) for P in own.runs.values("train_size") for name in ("crossover_time", "time")
     ]
@@ -125,21 +123,21 @@ def test_boundaries_measured_and_predicted_lie_over_each_other(made):
         for line in axes.lines:
             lines.get(line.get_color(), []).append(line.get_xydata())
         diagram = phase_diagram(plane_from_table(runs.table()))
-        points = [(np.log2(point.batch), np.log2(point.lr)) for point in diagram.gd_line]
+        points = [(np.log2(point.batch), np.log2(point.lr.value)) for point in diagram.gd_line]
         np.testing.assert_allclose(lines["black"][0], points)
         chi = runs.only("chi")
         star = scales(train_size=512, dim=16, chi=chi, margin=2.0**-7).critical_batch
         assert lines["#D00000"][1][:, 0] == pytest.approx(np.log2(star))
-        ratio = own.claims[f"figX2.chi{chi:g}.1"].measured
+        ratio = own.claims[f"figX2.chi{chi:g}.1"].measured.value
         assert lines["black"][1][:, 0] == pytest.approx(np.log2(star * 10**ratio))
 
 
 def test_theory_is_drawn_in_time(made):
     perp = made("theory").picture.axes[1]
     ends = [line.get_ydata()[-1] for line in perp.lines if line.get_label().startswith("$")]
-    claim = made("theory").claims["theory.2"]
+    decided = made("theory").claims["theory.2"].measured
     assert [np.mean(ends), min(ends), max(ends)] == pytest.approx(
-        [claim.measured, claim.low, claim.high]
+        [decided.value, decided.low, decided.high]
     )
 
 
@@ -163,8 +161,8 @@ def test_constants_are_approached_from_far():
         assert far < near / 5
 
 
-def test_typical_is_a_geometric_mean():
-    found = typical([[1.0, 4.0], [1.0, 4.0]])
+def test_a_mean_per_seed_is_a_geometric_mean():
+    found = per_seed([[1.0, 4.0], [1.0, 4.0]])
     assert found.value == pytest.approx(2.0)
     assert found.low < 1.5 < 3.0 < found.high
 

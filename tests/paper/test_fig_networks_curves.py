@@ -9,11 +9,10 @@ import pytest
 
 from sgdphase._records import Outcome
 from sgdphase._sweep import Run
-from sgdphase.paper import figS4
+from sgdphase.paper import fig4b, figS4
+from sgdphase.paper._figure import FIGURES, left_out
+from sgdphase.paper._runs import Runs
 from sgdphase.paper.fig3 import nine_tenths, part_after, steps_to
-from sgdphase.paper.figure import FIGURES, left_out
-from sgdphase.paper.measure import curves_by_size
-from sgdphase.paper.runs import Runs
 
 # The observable, its power of eta, and the paper's exponent.
 COLLAPSES = {
@@ -86,7 +85,7 @@ def test_the_exponent_of_a_planted_crossover_is_found(name):
     *_, exponent = COLLAPSES[name]
     (claim,) = FIGURES[name].decide(planted(name, exponent), "laptop")
     assert claim.id == f"{name}.{2 if 'weight' in COLLAPSES[name][0] else 1}"
-    assert claim.measured == pytest.approx(exponent, abs=0.05)
+    assert claim.measured.value == pytest.approx(exponent, abs=0.05)
     assert claim.verdict == "holds"
     assert claim.predicted == exponent
 
@@ -113,8 +112,7 @@ def test_what_did_not_end_is_missing():
             return ended("budget" if training.seed else "diverged", alignment=1e9)
         return ended(alignment=training.lr * (1 + 4 / training.batch))
 
-    runs = runs_of(FIGURES["fig4b"], "laptop", outcome).fitted()
-    for curve in curves_by_size(runs, "alignment", 1):
+    for curve in fig4b.by_size("alignment", 1)(runs_of(FIGURES["fig4b"], "laptop", outcome)):
         assert np.isnan(curve.y[0]).all()
         np.testing.assert_allclose(curve.y[1:], np.outer(1 + 4 / curve.x[1:], np.ones(3)))
 

@@ -12,10 +12,10 @@ import pytest
 
 from sgdphase._records import Outcome, Training
 from sgdphase._sweep import Run
-from sgdphase.paper.figure import FIGURES as CATALOG
-from sgdphase.paper.figure import SCALES, Figure, Scale, left_out
-from sgdphase.paper.runs import Runs
-from sgdphase.paper.settings import cnn, fc
+from sgdphase.paper._figure import FIGURES as CATALOG
+from sgdphase.paper._figure import SCALES, Figure, Scale, left_out
+from sgdphase.paper._runs import Runs
+from sgdphase.paper._settings import cnn, fc
 
 NAMES = ["fig1b", "fig1b-full", "fig1c", "figS3a", "figS3b"]
 NAMES += [f"fig{of}{letter}" for of in ("S5", "S6") for letter in "abcd"]

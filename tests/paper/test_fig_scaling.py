@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sgdphase.paper import figX1
-from sgdphase.paper.figure import FIGURES
-from sgdphase.paper.measure import exponent, exponents
+from sgdphase import Outcome, Run, grid
+from sgdphase.paper import Runs, figX1
+from sgdphase.paper._figure import FIGURES
+from sgdphase.paper._measure import exponent, exponents
 from sgdphase.theory import constants, scales
 
 # The claims that quick scale decides; the rest needs larger sizes or more seeds.
@@ -128,27 +129,27 @@ def test_last_exponents_drawn_are_those_decided(made):
         drawn = iter(panel.containers)
         for chi in (0, 1, 3):
             for id, container in zip(ids, drawn, strict=False):
-                claim = own.claims[f"figX1.chi{chi}.{id}"]
-                assert points(container)[1][-1] == pytest.approx(claim.measured)
+                fit = own.claims[f"figX1.chi{chi}.{id}"].measured
+                assert points(container)[1][-1] == pytest.approx(fit.value)
                 (bars,) = container.lines[2]
-                assert bars.get_segments()[-1][:, 1] == pytest.approx([claim.low, claim.high])
+                assert bars.get_segments()[-1][:, 1] == pytest.approx([fit.low, fit.high])
 
 
 def planted(rng, noise):
     """Runs of `y = 3 lr^1 batch^-1 size^0.5` with noise."""
-    lr, batch, size, seed = (
-        axis.ravel() for axis in np.meshgrid([1, 4], [1, 2, 4], [64, 256, 1024], range(4))
-    )
-    y = 3 * lr / batch * np.sqrt(size) * np.exp(noise * rng.standard_normal(lr.size))
-    return {"lr": lr, "batch": batch, "train_size": size, "seed": seed, "y": y}
+    plan = grid(dim=8, lr=[1, 4], batch=[1, 2, 4], train_size=[64, 256, 1024], seeds=4)
+
+    def y(t):
+        return 3 * t.temperature * np.sqrt(t.train_size) * np.exp(noise * rng.standard_normal())
+
+    return Runs(tuple(Run(t, Outcome("fitted", 1, t.lr, {"y": y(t)}), 0.0) for t in plan))
 
 
 def test_exponents_of_a_planted_law():
     true = {"lr": 1.0, "batch": -1.0, "train_size": 0.5}
     covered = 0
     for trial in range(20):
-        table = planted(np.random.default_rng(trial), 0.01)
-        found = exponents(table, "y", tuple(true), np.ones(len(table["y"]), bool))
+        found = exponents(planted(np.random.default_rng(trial), 0.01), "y", tuple(true))
         for name, value in true.items():
             assert found[name].value == pytest.approx(value, abs=0.02)
             covered += found[name].low < value < found[name].high
@@ -156,20 +157,18 @@ def test_exponents_of_a_planted_law():
 
 
 def test_exponents_leaves_out_what_it_cannot_tell_apart():
-    table = planted(np.random.default_rng(1), 0.01)
-    keep = table["batch"] * 64 == np.where(table["train_size"] == 1024, 256, table["train_size"])
-    keep &= table["train_size"] < 1024
-    found = exponents(table, "y", ("lr", "batch", "train_size"), keep)
-    assert set(found) == {"lr"}
-    assert exponents(table, "y", ("lr",), np.zeros(len(keep), bool)) == {}
+    runs = planted(np.random.default_rng(1), 0.01)
+    alike = runs.that(lambda t: t.batch * 64 == t.train_size)
+    assert set(exponents(alike, "y", ("lr", "batch", "train_size"))) == {"lr"}
+    assert exponents(Runs(()), "y", ("lr",)) == {}
 
 
 @pytest.mark.parametrize(("chi", "size"), [(0.0, 2.0**20), (1.0, 2.0**24), (3.0, 2.0**28)])
 def test_crossovers_tend_to_the_scales(chi, size):
     found = figX1.in_theory([size], chi, 128, margin=1e-6)
     limit = scales(train_size=size, dim=128, chi=chi, margin=1e-6, lr=2.0, batch=1)
-    assert found.time[0] == pytest.approx(limit.crossover_time, rel=0.1)
-    assert found.w1[0] == pytest.approx(limit.w1, rel=0.05)
+    assert found["time"][0] == pytest.approx(limit.crossover_time, rel=0.1)
+    assert found["w1"][0] == pytest.approx(limit.w1, rel=0.05)
 
 
 def test_exponent_of_a_power_law():

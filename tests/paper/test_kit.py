@@ -12,12 +12,19 @@ import pytest
 from sgdphase._records import Outcome, Training
 from sgdphase._sweep import Run
 from sgdphase.errors import InputError
-from sgdphase.paper.claim import Collapses, Each, Exponent, equal
-from sgdphase.paper.draw import Curves
-from sgdphase.paper.figure import FIGURES, SCALES, Figure, Grid, chosen, together
-from sgdphase.paper.measure import converted, curves_by_size, furthest, geometric_mean, mean
-from sgdphase.paper.runs import Runs
-from sgdphase.stats import Curve, Estimate, whole_powers
+from sgdphase.paper import Constant, Mean, Slope
+from sgdphase.paper._claim import Collapses, Each, Exponent
+from sgdphase.paper._draw import Curves
+from sgdphase.paper._figure import FIGURES, SCALES, Figure, Grid, chosen, together
+from sgdphase.paper._measure import (
+    converted,
+    drifting,
+    furthest,
+    geometric_mean,
+    mean,
+)
+from sgdphase.paper._runs import Runs
+from sgdphase.stats import Estimate, whole_powers
 
 PLAN = Grid(
     dim=8,
@@ -72,49 +79,41 @@ def test_a_misspelt_number_is_said() -> None:
         runs_of(PLAN, law).curve("batch", "z")
 
 
-def small(runs: Runs) -> np.ndarray:
-    return np.asarray(runs.table()["batch"] <= 8)
-
-
 def exponent(of: str, equals: float) -> Exponent:
     return Exponent(
-        "1", f"y ~ {of}", "y", of, equals, among=("lr", "batch", "train_size"), where=small
-    )
+        "1", f"y ~ {of}", "y", of, equals=equals, among=("lr", "batch", "train_size"),
+        where=lambda training: training.batch <= 8,
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize(("of", "truth"), [("lr", 2), ("batch", -1), ("train_size", 0.5)])
 def test_exponents_over_a_region(of: str, truth: float) -> None:
     runs = runs_of(PLAN, law)
-    (right,) = exponent(of, truth)(runs, "paper")
-    (wrong,) = exponent(of, truth + 1)(runs, "paper")
-    assert right.measured == pytest.approx(truth, abs=0.02)
+    right, wrong = exponent(of, truth).decide(runs), exponent(of, truth + 1).decide(runs)
+    assert right.measured.value == pytest.approx(truth, abs=0.02)
     assert (right.verdict, wrong.verdict) == ("holds", "fails")
     assert right.predicted == truth
 
 
 def test_an_exponent_that_the_runs_do_not_determine_is_undecided() -> None:
-    (claim,) = exponent("lr", 2)(runs_of(PLAN, law).where(lr=1.0), "paper")
+    claim = exponent("lr", 2).decide(runs_of(PLAN, law).where(lr=1.0))
     assert (claim.verdict, claim.measured) == ("undecided", None)
     assert claim.rule == "too few cells in this regime"
 
 
 def collapsing(predicted: float) -> Collapses:
-    return Collapses(
-        "2", lambda runs: f"B* of {len(runs.runs)} runs", _curves, predicted, within=0.1, window=2
-    )
-
-
-def _curves(runs: Runs) -> list[Curve]:
-    return curves_by_size(runs, "y", 2)
+    curves = Mean(lambda run: run.outcome["y"] / run.training.lr**2, "batch").by("train_size")
+    says = lambda runs: f"B* of {len(runs.runs)} runs"  # noqa: E731
+    return Collapses("2", says, curves, drifting({}), equals=predicted)
 
 
 def test_collapses() -> None:
     runs = runs_of(PLAN, lambda t: t.lr**2 * (1 + t.train_size**0.4 / t.batch))
-    (right,), (wrong,) = (collapsing(g)(runs, "paper") for g in (0.4, 0.8))
-    assert right.measured == pytest.approx(0.4, abs=0.05)
+    right, wrong = (collapsing(g).decide(runs) for g in (0.4, 0.8))
+    assert right.measured.value == pytest.approx(0.4, abs=0.05)
     assert (right.verdict, wrong.verdict) == ("holds", "fails")
-    assert right.claim.startswith("B* of 126 runs (effective exponent; over 2 consecutive sizes")
-    (none,) = collapsing(0.4)(runs.where(train_size=256), "paper")
+    assert right.claim.startswith("B* of 126 runs (effective exponent; over 3 consecutive sizes")
+    none = collapsing(0.4).decide(runs.where(train_size=256))
     assert none.verdict == "undecided" and "no best collapse" in none.rule
 
 
@@ -123,13 +122,32 @@ def test_ids_start_with_the_name_of_the_figure() -> None:
     figure = Figure(
         "figZ", "", PLAN, lambda runs, scale: None,
         claims=[
-            lambda runs, scale: [equal("0", "one", one, 1, 0.1, "why")],
+            lambda runs, scale: [Constant("0", "one", one, equals=1)],
             Each("lr", lambda lr: [exponent("batch", -1)]),
         ],
     )  # fmt: skip
     decided = figure.decide(runs_of(PLAN, law), "paper")
     assert [claim.id for claim in decided] == ["figZ.0", "figZ.lr1.1", "figZ.lr4.1"]
     assert {claim.verdict for claim in decided} == {"holds"}
+
+
+def test_other_parameters_are_averaged_in_each_seed() -> None:
+    runs = runs_of(PLAN, law)
+    sizes, y = runs.curve("train_size", "y", batch=1)
+    assert y.shape == (3, 3)
+    np.testing.assert_allclose(y[:, 0], 4 * np.sqrt(sizes), rtol=0.05)  # lr^2 is 4 on average
+    slope = Slope("y", "train_size", where=lambda training: training.batch == 1, last=2)
+    assert slope(runs).value == pytest.approx(0.5, abs=0.02)
+    assert Slope("y", "train_size", at={"train_size": 0})(runs) is None
+
+
+def test_ratios_to_other_places() -> None:
+    runs = runs_of(PLAN, law)
+    ratio = Mean("y", "batch", at={"lr": -1}, to={"lr": 0})
+    assert ratio.curve(runs)[1].shape == (7, 3)
+    assert ratio(runs).value == pytest.approx(16, rel=0.02)
+    first = Mean("y", "batch", at={"batch": slice(1, None)}, to={"batch": 0})
+    np.testing.assert_allclose(first.curve(runs)[1][:, 0], 1 / 2.0 ** np.arange(1, 7), rtol=0.05)
 
 
 def test_means() -> None:
@@ -160,7 +178,7 @@ def test_curves_show_means_in_units() -> None:
         np.testing.assert_allclose(x, batch / size)
         np.testing.assert_allclose(y, np.sqrt(values.prod(axis=1)) / lr**2)
     labels = [text.get_text() for text in axes.get_legend().get_texts()]
-    assert labels == ["$P=2^{6}$", "$P=2^{7}$", "$lr=1$", "$lr=4$"]
+    assert labels == ["$P=2^{6}$", "$P=2^{7}$", "$lr=2^{0}$", "$lr=2^{2}$"]
     raw = axes.child_axes[0].lines[0].get_xdata()
     assert raw.tolist() == whole_powers(0, 6)
 
@@ -183,10 +201,10 @@ def test_every_figure_has_its_name() -> None:
 
 def test_one_figure_loads_no_other() -> None:
     code = (
-        "import sys; from sgdphase.paper.figure import FIGURES; list(FIGURES); FIGURES['fig1b'];"
+        "import sys; from sgdphase.paper._figure import FIGURES; list(FIGURES); FIGURES['fig1b'];"
         "print(sorted(m for m in sys.modules if m.startswith('sgdphase.paper.fig')))"
     )
     out = subprocess.run(
         [sys.executable, "-c", code], check=True, capture_output=True, text=True
     ).stdout
-    assert out.strip() == "['sgdphase.paper.fig1b', 'sgdphase.paper.figure']"
+    assert out.strip() == "['sgdphase.paper.fig1b']"

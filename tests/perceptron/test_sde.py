@@ -4,16 +4,12 @@ import math
 
 import numpy as np
 
-from sgdphase import Points, TeacherTask, simulate_sde, simulate_sgd
+from sgdphase import simulate_sde, simulate_sgd
 from sgdphase.perceptron._random import random_state
 from sgdphase.perceptron._sde import run_sde
 
 
-def points(size: int, dim: int) -> Points:
-    return Points.of(TeacherTask(dim=dim, chi=1.0).train_set(size, seed=0))
-
-
-def test_one_step_has_the_empirical_gradient_and_covariance() -> None:
+def test_one_step_has_the_empirical_gradient_and_covariance(points) -> None:
     # From w = 0, where all are unfitted: 20000 steps give each entry to 5 standard errors.
     data = points(40, 3)
     temperature, dt, draws = 0.7, 0.3, 20_000
@@ -32,7 +28,7 @@ def test_one_step_has_the_empirical_gradient_and_covariance() -> None:
     assert (abs(np.cov(steps.T) - covariance) < 5 * spread).all()
 
 
-def test_fitted_points_enter_the_covariance() -> None:
+def test_fitted_points_enter_the_covariance(points) -> None:
     # From a state with fitted and unfitted points the next step has covariance T dt Sigma.
     data = points(60, 3)
     dt, temperature, draws = 0.2, 0.5, 20_000
@@ -59,7 +55,7 @@ def test_fitted_points_enter_the_covariance() -> None:
     assert (abs(np.cov(residual.T) - np.eye(3)) < 5 * math.sqrt(2 / draws)).all()
 
 
-def test_without_noise_it_is_gradient_descent() -> None:
+def test_without_noise_it_is_gradient_descent(points) -> None:
     data = points(200, 6)
     sde = simulate_sde(data, margin=0.1, temperature=0.0, dt=0.25)
     sgd = simulate_sgd(data, margin=0.1, lr=0.25, batch=200)
@@ -67,7 +63,7 @@ def test_without_noise_it_is_gradient_descent() -> None:
     np.testing.assert_allclose(sde.w, sgd.w, rtol=1e-9)
 
 
-def test_sde_and_sgd_agree_where_steps_are_small() -> None:
+def test_sde_and_sgd_agree_where_steps_are_small(points) -> None:
     # Steps of B = 1 are far below the margin, and about half of the points are fitted by then.
     # 200 runs each give the means to about 1 %; they must agree to 4 standard errors.
     data = points(512, 8)

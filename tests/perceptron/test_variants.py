@@ -46,7 +46,9 @@ def test_same_distribution_as_the_slow_loop(momentum: float, decay: float, steps
     for name, a, b in zip(
         ["w1", "w_perp", "steps"], np.transpose(fast), np.transpose(plain), strict=True
     ):
-        if a.std() > 0:
+        if name == "steps" and decay > 0:
+            assert set(a) == set(b) == {steps}  # decay keeps it from ending
+        else:
             assert stats.ks_2samp(a, b).pvalue > 1e-4, name
 
 

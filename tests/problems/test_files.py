@@ -19,7 +19,7 @@ import pooch
 import pytest
 
 from sgdphase.errors import InputError
-from sgdphase.problems import CifarAnimals, MnistParity, _download
+from sgdphase.problems import CifarAnimals, MnistParity
 from sgdphase.problems import _files as files
 from sgdphase.problems import _images as images
 from sgdphase.problems._files import CIFAR10, MNIST, FileSet
@@ -265,22 +265,3 @@ def test_images_are_read_through_the_whole_way(cache, server, monkeypatch) -> No
     data = MnistParity().train_set(3, seed=0)
     rows = sorted((float(y), *x.ravel().tolist()) for x, y in zip(data.x, data.y, strict=True))
     assert rows == [(-1.0, 1.0, 1.0), (1.0, -1.0, -1.0), (1.0, -1.0, 1.0)]
-
-
-def test_the_bar_follows_what_pooch_tells_it(monkeypatch) -> None:
-    screen = io.StringIO()
-    monkeypatch.setattr(screen, "isatty", lambda: True, raising=False)
-    monkeypatch.setattr("sys.stderr", screen)
-    with _download._bar("toys.tar.gz") as bar:
-        bar.total = 3000
-        assert bar.total == 3000
-        bar.update(2000)
-        bar.reset()
-        bar.update(3000)
-        task = bar._progress.tasks[0]
-        assert (task.completed, task.finished) == (3000, True)
-        bar.close()
-    assert "toys.tar.gz" in screen.getvalue()
-    monkeypatch.setattr(screen, "isatty", lambda: False)
-    with _download._bar("toys.tar.gz") as bar:
-        assert bar is False

@@ -71,10 +71,6 @@ def test_random_directions_are_uniform_on_the_sphere() -> None:
     assert np.array_equal(TeacherTask(dim=3).informative(4), [1.0, 0.0, 0.0])
 
 
-def test_any_sizes_will_do() -> None:
-    TeacherTask().check_sizes(10**9, 10**9)
-
-
 @pytest.mark.parametrize(
     ("make", "said"),
     [

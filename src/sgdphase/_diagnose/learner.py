@@ -175,8 +175,3 @@ class PlaneSearcher(Searcher):
         seeds = self.seeds
         require("seeds", seeds, lambda n: n >= 1, "an integer of at least 1")
         require("most seeds", self.most_seeds, lambda n: n >= seeds, f"at least the {seeds} seeds")
-
-
-def power_of_two(x: float) -> int:
-    """The nearest power of two of at least 1: batches on it are shared by many questions."""
-    return int(2 ** max(round(math.log2(x)), 0))

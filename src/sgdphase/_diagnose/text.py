@@ -202,8 +202,7 @@ def _largest(d: Diagnosis) -> Iterator[str]:
     limit = None if d.table is None else d.table.largest_batch
     if limit is None or math.isinf(limit.batch.high):
         return
-    whole = Estimate(*(float(round(x)) for x in (limit.batch.value, limit.batch.low,
-                                                 limit.batch.high)))  # fmt: skip
+    whole = limit.batch.mapped(lambda batch: float(round(batch)))
     yield (
         f"By a curve through all rows the {metric_name(d.metric)} stays within the tolerance up to "
         f"batch {shown(whole)}."

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sgdphase._own.code import UserCode
+from sgdphase._typing import IntArray
 from sgdphase.errors import InputError
 from sgdphase.problems import Dataset
 
@@ -46,7 +47,7 @@ class Labelled:
         y = self.y[chosen]
         return Dataset(self.x[chosen], y.astype(np.float64) if targets else self._numbers(y))
 
-    def _numbers(self, y: NDArray[Any]) -> NDArray[np.int64]:
+    def _numbers(self, y: NDArray[Any]) -> IntArray:
         if self.classes is None:
             raise InputError("labels look like those of a regression: there are no classes")
         number = y.argmax(axis=1) if y.ndim > 1 else np.searchsorted(self.classes, y)

@@ -9,9 +9,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from sgdphase._models import EPOCH_LOSSES
 from sgdphase._own.code import UserCode, time_limit, user_code
 from sgdphase._own.problem import UserProblem, user_file, user_functions
-from sgdphase._parameters import EPOCH_LOSSES, SAMPLERS
+from sgdphase._parameters import SAMPLERS
 from sgdphase._records import Training
 from sgdphase.errors import InputError
 

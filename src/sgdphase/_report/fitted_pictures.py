@@ -19,7 +19,7 @@ from sgdphase._typing import FloatArray
 from sgdphase.diagram import TARGETS, Regime
 from sgdphase.diagram._regimes import REACH
 from sgdphase.diagram._style import BLUE, GREEN, GREY, ORANGE, PURPLE, new_figure
-from sgdphase.stats import Estimate, digits
+from sgdphase.stats import Estimate, digits, power_of_two_tex
 
 COLOURS: dict[Regime, str] = {
     "noise-dominated": ORANGE,
@@ -145,7 +145,7 @@ def scaling_picture(diagnosis: FittedDiagnosis) -> Figure | None:
     axes.legend(once.values(), once.keys(), loc="upper left", frameon=False, fontsize=9)
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_major_formatter(
-            FuncFormatter(lambda x, _: f"{x:g}" if x < 2**17 else f"$2^{{{np.log2(x):.0f}}}$")
+            FuncFormatter(lambda x, _: f"{x:g}" if x < 2**17 else f"${power_of_two_tex(x)}$")
         )
     return figure
 

@@ -17,7 +17,7 @@ from sgdphase._report.page import has_interval
 from sgdphase._sweep import Run
 from sgdphase.diagram import Regime
 from sgdphase.diagram._style import GREEN, PURPLE, new_figure
-from sgdphase.stats import Estimate, digits
+from sgdphase.stats import Estimate, digits, power_of_two_tex
 
 # How runs are drawn that have no alignment to show, and what the legend calls them.
 _MARKS = {
@@ -66,7 +66,7 @@ def _fix_limits(
     """All that is shown, with a strip above and below in which the regimes are named."""
     points = diagnosis.gd_line
     batches = [diagnosis.batch, *(r.training.batch for r in runs), *(p.batch for p in points)]
-    lrs = [diagnosis.lr, *(r.training.lr for r in runs), *(p.lr for p in points)]
+    lrs = [diagnosis.lr, *(r.training.lr for r in runs), *(p.lr.value for p in points)]
     left, right = np.log2(min(batches)) - 0.7, np.log2(max(batches)) + 0.7
     if star is not None:
         # Room for a name on either side of B*.
@@ -112,9 +112,7 @@ def _dots(axes: Any, runs: Sequence[Run]) -> None:
 def _gd_line(axes: Any, diagnosis: FittedDiagnosis) -> None:
     """The points that were measured, and the line that the regimes make of them."""
     points = sorted(diagnosis.gd_line, key=lambda point: point.batch)
-    x, y, low, high = (
-        np.log2([getattr(p, name) for p in points]) for name in ("batch", "lr", "low", "high")
-    )
+    x, y, low, high = np.log2([(p.batch, p.lr.value, p.lr.low, p.lr.high) for p in points]).T
     height = _line_height(diagnosis, diagnosis.batch)
     label = "GD line" + ("" if height is None else _away(height - np.log2(diagnosis.lr), "lr"))
     reach = np.nan_to_num(np.maximum([y - low, high - y], 0))
@@ -190,5 +188,7 @@ def _octaves(axis: Any, lowest: float) -> None:
     keep = [t for t in ticks if max(low, lowest) <= t <= high and float(t).is_integer()]
     axis.set_major_locator(FixedLocator(keep))
     axis.set_major_formatter(
-        FuncFormatter(lambda t, _: f"{2.0**t:g}" if -4 <= t <= 16 else f"$2^{{{t:.0f}}}$")
+        FuncFormatter(
+            lambda t, _: f"{2.0**t:g}" if -4 <= t <= 16 else f"${power_of_two_tex(2.0**t)}$"
+        )
     )

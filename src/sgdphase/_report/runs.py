@@ -20,7 +20,7 @@ _ALWAYS = ("lr", "batch", "seed", "status")
 
 def shared(runs: Sequence[Run]) -> dict[str, Any]:
     """The parameters that all runs have in common, by name."""
-    parameters = [flat(run) for run in runs]
+    parameters = [flat(run.training) for run in runs]
     if not parameters:
         return {}
     return {

@@ -35,7 +35,6 @@ from sgdphase.diagram import REGIMES, PhaseDiagram, phase_diagram, plane_from_ta
 from sgdphase.diagram._cells import EXPERIMENT, choose
 from sgdphase.diagram._draw import draw_figure
 from sgdphase.errors import InputError
-from sgdphase.stats import Estimate
 
 # A row has about 300 bytes: with more rows a browser takes long to open the page.
 MOST_RUNS = 20_000
@@ -129,12 +128,12 @@ def experiments(runs: Sequence[Run]) -> list[Experiment]:
     """
     groups: dict[Fields, list[Run]] = {}
     for run in runs:
-        groups.setdefault(_fields(flat(run), EXPERIMENT), []).append(run)
+        groups.setdefault(_fields(flat(run.training), EXPERIMENT), []).append(run)
     split: dict[Fields, list[Run]] = {}
     for fields, group in groups.items():
         places = {(r.training.lr, r.training.batch, r.training.seed) for r in group}
         for run in group:
-            parameters = flat(run)
+            parameters = flat(run.training)
             rest = [name for name in parameters if name not in (*EXPERIMENT, *_PLANE, "path")]
             more = () if len(places) == len(group) else _fields(parameters, rest)
             split.setdefault(fields + more, []).append(run)
@@ -224,8 +223,7 @@ def _numbers(diagram: PhaseDiagram) -> Html:
     best = diagram.best
     if best is not None:
         where = f"at lr = {best.lr:g}, batch = {best.batch:g} ({best.regime})"
-        estimate = Estimate(best.value, best.low, best.high)
-        known.append(("lowest test error", estimate, where))
+        known.append(("lowest test error", best.test_error, where))
     rows = [(name, *written(estimate, 4), meaning) for name, estimate, meaning in known]
     regimes = diagram.grid("regime")
     counts = ", ".join(f"{n} {name}" for name in REGIMES if (n := int((regimes == name).sum())))
@@ -233,7 +231,7 @@ def _numbers(diagram: PhaseDiagram) -> Html:
     head = ("", "value", f"{diagram.level:.0%} interval", "")
     parts = [table(head, rows)]
     if diagram.gd_line:
-        line = [(p.batch, p.lr, p.low, p.high) for p in diagram.gd_line]
+        line = [(p.batch, p.lr.value, p.lr.low, p.lr.high) for p in diagram.gd_line]
         caption = f"The GD line: where it is {diagram.factor:g} times its value in GD"
         parts.append(folded(caption, table(("batch", "lr", "low", "high"), line)))
     return joined(parts)

@@ -76,7 +76,7 @@ def to_xarray(runs: Sequence[Run], *, trajectories: bool = False) -> Any:
     """
     xarray = extra("xarray", "export")
     table = table_of(runs)
-    parameters = list(dict.fromkeys(name for run in runs for name in flat(run)))
+    parameters = list(dict.fromkeys(name for run in runs for name in flat(run.training)))
     dims = _dimensions(table, parameters)
     axes = {name: np.unique(table[name]) for name in dims}
     shape = tuple(len(axis) for axis in axes.values())

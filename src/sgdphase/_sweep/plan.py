@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Sequence
+import inspect
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from itertools import product
+from math import inf, prod
 from typing import Any, overload
 
 from sgdphase._display import Columns, Shown, span
-from sgdphase._parameters import BY_NAME
+from sgdphase._parameters import BY_NAME, PARAMETERS, POSITIVE, Parameter, documented
 from sgdphase._records import Training
-from sgdphase.errors import InputError, require
+from sgdphase._sweep.table import flat
+from sgdphase.errors import InputError, listed, require
 from sgdphase.problems import Problem, TeacherTask
 
 _LARGEST = 2_000_000
@@ -52,48 +55,26 @@ class Plan(Shown, Sequence[Training]):
         return [f"Plan of {len(self)} training{'s' * (len(self) != 1)}{left_out}"]
 
     def _summary(self) -> Columns:
-        table = self._table()
-        return {"parameter": list(table), "values": [span(column) for column in table.values()]}
+        limited = {name: column for name, column in self._table().items() if set(column) != {inf}}
+        return {"parameter": list(limited), "values": [span(x) for x in limited.values()]}
 
     def _table(self) -> Columns:
-        rows = [_flat(training) for training in self]
+        rows = [flat(training) for training in self]
         names = dict.fromkeys(name for row in rows for name in row)
         return {name: [row.get(name) for row in rows] for name in names}
-
-
-def _flat(training: Training) -> dict[str, Any]:
-    """The parameters of a training without nesting; those that are not given are left out."""
-    plain = training.as_dict()
-    flat = {"model": plain.pop("model"), "problem": plain["problem"].pop("kind")}
-    flat |= plain.pop("problem") | plain
-    return {name: value for name, value in flat.items() if value is not None}
 
 
 def grid(
     problem: Problem | Sequence[Problem] | None = None,
     *,
-    train_size: int | Sequence[int] = 8192,
-    dim: int | Sequence[int] | None = None,
+    dim: Whole | None = None,
     chi: Values | None = None,
-    margin: Values = 2.0**-7,
+    train_size: Whole = 8192,
     lr: Values | None = None,
-    batch: int | Sequence[int] | None = None,
+    batch: Whole | None = None,
     temperature: Values | None = None,
-    momentum: Values = 0.0,
-    weight_decay: Values = 0.0,
-    seeds: int | Sequence[int] = 1,
-    model: str = "perceptron",
-    depth: Whole | None = None,
-    width: Whole | None = None,
-    activation: str | None = None,
-    loss: str = "hinge",
-    sampler: str = "fresh",
-    dynamics: str = "sgd",
-    test_size: int = 32768,
-    max_steps: int | None = None,
-    max_time: float | None = None,
-    max_samples: int | None = None,
-    max_seconds: float | None = None,
+    seeds: Whole = 1,
+    **parameters: Values | str | None,
 ) -> Plan:
     """The trainings of all combinations of the values; numbers are one value or a sequence.
 
@@ -104,24 +85,16 @@ def grid(
     Parameters
     ----------
     problem : Problem or sequence of Problem, default the teacher task
-    train_size : int or sequence of int, default 8192
-        Number of training points, at least 1.
     dim, chi : numbers, default 128 and 1
         Of the teacher task (`TeacherTask`), instead of a `problem`.
-    margin : float or sequence of float, default 2^-7
-        Margin that every point must reach, above 0.
+    train_size : int or sequence of int, default 8192
+        Number of training points, at least 1.
     lr, batch, temperature : numbers
         Learning rate, points per step, and `temperature = lr / batch`, above 0. Two of them are
         given and the third follows.
-    momentum, weight_decay : float or sequence of float, default 0
     seeds : int or sequence of int, default 1
         Number of seeds, counted from 0, or the seeds.
-    depth, width : int or sequence of int, default the paper's
-        Hidden layers, and neurons per layer, of a network.
-    model, activation, loss, sampler, dynamics, test_size
-        As in `Training`, the same for all.
-    max_steps, max_time, max_samples, max_seconds
-        Budgets as in `Training`, the same for all.
+    {parameters}
 
     Examples
     --------
@@ -129,22 +102,11 @@ def grid(
     >>> len(plan), plan.left_out
     (18, 6)
     """
-    given: dict[str, Any] = {
-        "train_size": train_size, "lr": lr, "batch": batch, "margin": margin, "momentum": momentum,
-        "weight_decay": weight_decay, "depth": depth, "width": width, "model": model,
-        "activation": activation, "loss": loss, "sampler": sampler,
-        "dynamics": dynamics, "test_size": test_size, "max_steps": max_steps, "max_time": max_time,
-        "max_samples": max_samples, "max_seconds": max_seconds,
-    }  # fmt: skip
+    axes, fixed = _rest(parameters)
     problems = _problems(problem, dim, chi)
-    pairs = _lr_and_batch(given.pop("lr"), given.pop("batch"), temperature)
-    axes = {
-        name: _values(BY_NAME[name].words, given.pop(name))
-        for name in list(given)
-        if BY_NAME[name].grid == "values"
-    }
-    sizes, all_seeds = axes.pop("train_size"), _seeds(seeds)
-    cells = len(problems) * len(sizes) * len(pairs) * math.prod(map(len, axes.values()))
+    sizes, all_seeds = _values("train size", train_size), _seeds(seeds)
+    pairs = _lr_and_batch(lr, batch, temperature, sizes)
+    cells = len(problems) * len(sizes) * len(pairs) * prod(map(len, axes.values()))
     count = cells * len(all_seeds)
     if count > _LARGEST:
         raise InputError(f"the grid holds {count} trainings; it may hold {_LARGEST}")
@@ -163,16 +125,61 @@ def grid(
                 f"would be {points:g}; it must be a whole number"
             )
         cell = {name: _typed(name, value) for name, value in zip(axes, rest, strict=True)}
-        first = Training(task, _whole(size), float(eta), int(points), **cell, **given)
+        first = Training(task, _whole(size), float(eta), int(points), **cell, **fixed)
         trainings += first.with_seeds(all_seeds)
     for task, size in product(problems, {training.train_size for training in trainings}):
-        task.check_sizes(size, test_size)
+        task.check_sizes(size, trainings[0].test_size)
     if not trainings:
         raise InputError(
             f"none of the {count} cells has a batch from 1 to the train size "
             f"({', '.join(str(size) for size in sizes)})"
         )
     return Plan(tuple(trainings), count - len(trainings))
+
+
+# What `grid` does not treat in its own way, but hands to the record.
+_OWN = tuple(inspect.signature(grid).parameters.values())[:-1]
+_REST = {
+    parameter.name: parameter
+    for parameter in PARAMETERS
+    if parameter.grid and parameter.argument not in {own.name for own in _OWN}
+}
+
+
+def _argument(parameter: Parameter) -> inspect.Parameter:
+    kind = parameter.type.__name__
+    kind = f"{kind} | Sequence[{kind}]" if parameter.grid == "values" else kind
+    kind = f"{kind} | None" if parameter.default is None else kind
+    by_name = inspect.Parameter.KEYWORD_ONLY
+    return inspect.Parameter(parameter.name, by_name, default=parameter.default, annotation=kind)
+
+
+# What `help` and editors show: the arguments of the table in the place of `**parameters`.
+grid.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+    [*_OWN, *map(_argument, _REST.values())], return_annotation="Plan"
+)
+grid.__doc__ = documented(grid.__doc__, _REST.values(), several=True)
+
+
+def _rest(given: Mapping[str, Any]) -> tuple[dict[str, list[Any]], dict[str, Any]]:
+    """Those that may have several values, as lists, and those that have one for all trainings."""
+    for name in (name for name in given if name not in _REST):
+        valid = list(inspect.signature(grid).parameters)
+        likely = "".join(f" (did you mean {n}?)" for n in get_close_matches(name, valid, 1))
+        raise TypeError(f"grid has no argument {name}{likely}; it has {listed(valid, 'and')}")
+    axes, fixed = {}, {}
+    # In the order of the table, whatever that of the call.
+    for name, parameter in _REST.items():
+        if name not in given:
+            continue
+        value = given[name]
+        if parameter.grid == "values":
+            axes[name] = _values(parameter.label, value)
+        elif hasattr(value, "__iter__") and not isinstance(value, str):
+            raise InputError(f"{parameter.label} = {value}: must be one value for all trainings")
+        else:
+            fixed[name] = value
+    return axes, fixed
 
 
 def _seeds(seeds: Any) -> Sequence[int]:
@@ -193,7 +200,9 @@ def _problems(problem: Problem | Sequence[Problem] | None, dim: Any, chi: Any) -
     return list(problem) if isinstance(problem, Sequence) else [problem]
 
 
-def _lr_and_batch(lr: Any, batch: Any, temperature: Any) -> list[tuple[float, float]]:
+def _lr_and_batch(
+    lr: Any, batch: Any, temperature: Any, sizes: Sequence[Any]
+) -> list[tuple[float, float]]:
     """Pairs `(lr, batch)` from the two that were given; the batch may not be whole yet."""
     plane = {"lr": lr, "batch": batch, "temperature": temperature}
     given = {name: value for name, value in plane.items() if value is not None}
@@ -203,10 +212,10 @@ def _lr_and_batch(lr: Any, batch: Any, temperature: Any) -> list[tuple[float, fl
             "(temperature = lr / batch)"
         )
     given = {name: _values(name, value) for name, value in given.items()}
+    valid = {"batch": f"an integer from 1 to the train size {max(sizes)}"}
     for name, values in given.items():
         for number in values:
-            if not 0 < number < math.inf:
-                raise InputError(f"{name} = {number}: must be a finite number above 0")
+            require(name, number, lambda x: 0 < x < inf, valid.get(name, POSITIVE.text))
     if temperature is None:
         return list(product(given["lr"], given["batch"]))
     if lr is None:

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sgdphase._display import Columns, Shown
 from sgdphase._records import ENGINES, Outcome, Status, Training
@@ -21,6 +20,7 @@ from sgdphase._sweep import storefile
 from sgdphase._sweep.run import Run
 from sgdphase._sweep.storefile import SweepError
 from sgdphase._sweep.table import Table, table_of
+from sgdphase._typing import FloatArray
 from sgdphase.errors import InputError
 
 _COLUMNS = "key, model, engine, training, status, steps, time, observables, traceback, seconds"
@@ -164,7 +164,7 @@ class Store(Shown):
         )
         return Run(Training.from_dict(json.loads(training)), outcome, seconds, trace)
 
-    def _unpacked(self, names: str, data: bytes) -> Mapping[str, NDArray[np.float64]]:
+    def _unpacked(self, names: str, data: bytes) -> Mapping[str, FloatArray]:
         try:
             flat = np.frombuffer(zlib.decompress(data), "<f8")
             columns = json.loads(names)
@@ -248,7 +248,7 @@ def _is_current(row: Row) -> bool:
     return int(row[2]) == ENGINES.get(row[1], 0)
 
 
-def _packed(trajectory: Mapping[str, NDArray[np.float64]]) -> tuple[str, bytes]:
+def _packed(trajectory: Mapping[str, FloatArray]) -> tuple[str, bytes]:
     """Names, and the arrays one after the other as little-endian doubles, deflated."""
     columns = [np.asarray(column, "<f8").tobytes() for column in trajectory.values()]
     return json.dumps(list(trajectory)), zlib.compress(b"".join(columns))

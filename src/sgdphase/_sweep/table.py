@@ -18,12 +18,12 @@ Table = Mapping[str, NDArray[Any]]
 RESULTS = ("status", "steps", "time", "seconds")
 
 
-def flat(run: Run) -> dict[str, Any]:
-    """The parameters of a run without nesting, in the order of the table of parameters.
+def flat(training: Training) -> dict[str, Any]:
+    """The parameters of a training without nesting, in the order of the table of parameters.
 
     Those that the model does not have are left out. A budget that is not given is inf.
     """
-    plain = run.training.as_dict()
+    plain = training.as_dict()
     problem = plain.pop("problem")
     values: dict[str, Any] = {}
     for parameter in PARAMETERS:
@@ -32,9 +32,9 @@ def flat(run: Run) -> dict[str, Any]:
             values["problem"] = problem.pop("kind")
             values.update(problem)
         elif name == "temperature":
-            values[name] = run.training.temperature
-        elif parameter.of == "training" and (name in plain or _applies(parameter, run.training)):
-            value = getattr(run.training, name)
+            values[name] = training.temperature
+        elif parameter.of == "training" and (name in plain or _applies(parameter, training)):
+            value = getattr(training, name)
             if value is not None or parameter.budget:
                 values[name] = math.inf if value is None else value
     return values
@@ -48,7 +48,7 @@ def _applies(parameter: Parameter, training: Training) -> bool:
 
 def table_of(runs: Sequence[Run]) -> dict[str, NDArray[Any]]:
     """The columns of `runs`; a number that a run does not have is nan, a text is empty."""
-    parameters = [flat(run) for run in runs]
+    parameters = [flat(run.training) for run in runs]
     rows = []
     for run, own in zip(runs, parameters, strict=True):
         outcome = run.outcome

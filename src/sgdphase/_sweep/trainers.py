@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from sgdphase._parameters import MODELS
+from sgdphase._models import MODELS, model_of
 from sgdphase._records import Outcome, Training
 from sgdphase.errors import InputError
 
@@ -39,14 +39,11 @@ def trainer_of(model: str) -> Trainer:
     >>> trainer_of("vgg")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
-    sgdphase.errors.InputError: model = 'vgg': must be perceptron, fc, ... or 'module:name'
+    sgdphase.errors.InputError: model = 'vgg': must be perceptron, fc, ... or module:function
     """
     module_name, _, function = model.partition(":")
     if not function:
-        if model not in TRAINERS:
-            names = ", ".join(TRAINERS)
-            raise InputError(f"model = '{model}': must be {names} or 'module:name'")
-        module_name, function = TRAINERS[model], "train"
+        module_name, function = model_of(model).trainer, "train"
     module = _module(module_name, model)
     train = getattr(module, function, None)
     if not callable(train):

@@ -9,8 +9,9 @@ from typing import Annotated, Any
 
 import typer
 
-from sgdphase._parameters import BY_NAME, MODELS, PARAMETERS, Model, Parameter
-from sgdphase.cli._values import integer, integers, number, numbers, shown
+from sgdphase._models import MODELS, Model
+from sgdphase._parameters import BY_NAME, PARAMETERS, REQUIRED, Parameter, shown
+from sgdphase.cli._values import integer, integers, number, numbers
 from sgdphase.errors import listed
 
 JSON = typer.Option("--json", help="Print one JSON document instead of text.")
@@ -61,7 +62,7 @@ def parameter_option(
     `default` says what happens where it is not given.
     """
     parameter = BY_NAME[name]
-    flag = f"--{(parameter.argument or name).replace('_', '-')}"
+    flag = f"--{parameter.argument.replace('_', '-')}"
     text = text or parameter.help
     if parameter.choices:
         text = f"{text}: {listed(choices or parameter.choices)}."
@@ -90,7 +91,9 @@ def register_models(
     group = typer.Typer(help=line, no_args_is_help=True, rich_markup_mode=None)
     for model in MODELS.values():
         if model.what:
-            group.command(model.name, help=text(model))(_model_command(run, model, grid))
+            short = f"{model.what[0].upper()}{model.what[1:]}."
+            command = group.command(model.name, help=text(model), short_help=short)
+            command(_model_command(run, model, grid))
     app.add_typer(group, name=name)
 
 
@@ -116,6 +119,8 @@ def _model_command(run: Callable[..., None], model: Model, grid: bool) -> Callab
 
 
 def _is_option(model: Model, parameter: Parameter, grid: bool) -> bool:
+    if parameter.name == "model":  # the subcommand
+        return False
     if parameter.name == "problem":
         return bool(model.data)
     if parameter.of == "derived":
@@ -145,6 +150,9 @@ def _option(model: Model, parameter: Parameter, grid: bool) -> inspect.Parameter
     if kind is str:
         option = parameter_option(name, choices=model.choices_of(parameter))
         return _argument(name, Annotated[str, option], default)
+    in_python = model.shape.get(name, parameter.default)
+    if name in model.defaults and in_python is not REQUIRED:
+        text = f"{text.rstrip('.')} (in Python: {shown(in_python)})."
     if grid and name in _PLANE:
         default = None
     default = None if default is None else shown(default)

@@ -7,7 +7,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from sgdphase._parameters import MODELS
+from sgdphase._models import MODELS
 from sgdphase._records import Outcome, Training
 from sgdphase.cli._output import print_table
 from sgdphase.problems import TeacherTask

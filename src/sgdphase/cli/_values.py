@@ -69,16 +69,6 @@ def integers(text: str) -> list[int]:
     return [int(value) for value in values]
 
 
-def shown(value: float) -> str:
-    """A number as it may be typed, a small power of two as a power.
-
-    >>> shown(2.0**-15), shown(0.5), shown(16.0), shown(8192)
-    ('2^-15', '0.5', '16', '8192')
-    """
-    mantissa, exponent = math.frexp(value)
-    return f"2^{exponent - 1}" if mantissa == 0.5 and value < 0.125 else f"{value:.12g}"
-
-
 def _range(text: str) -> list[float]:
     wanted = "a range such as 2^-10..2^12 or 1..4096*4"
     match = re.fullmatch(r"(.+?)\.\.([^*]+)(?:\*(.+))?", text.strip())

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sgdphase._parameters import EPOCH_LOSSES
+from sgdphase._models import EPOCH_LOSSES
 from sgdphase.cli._networks import set_up
 from sgdphase.cli._options import JSON, Dask, Device, WorkerCount, parameter_option
 from sgdphase.cli._output import answer

@@ -13,8 +13,8 @@ from sgdphase.cli._networks import set_up
 from sgdphase.cli._options import JSON, Dask, DataDir
 from sgdphase.cli._output import answer, print_table
 from sgdphase.errors import InputError
-from sgdphase.paper.figure import FIGURES, SCALES, Figure, chosen, cost, make, read_claims
-from sgdphase.paper.gallery import interval, number, totals
+from sgdphase.paper import FIGURES, SCALES, Figure, chosen, cost, make, read_claims, totals
+from sgdphase.paper.gallery import interval, number
 from sgdphase.stats import duration
 
 # Of `--list`, in a terminal and in a pipe.

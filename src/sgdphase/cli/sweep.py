@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sgdphase._parameters import NETWORKS, Model
+from sgdphase._models import NETWORKS, Model
 from sgdphase.cli._networks import problem_of, set_up
 from sgdphase.cli._options import JSON, Dask, DataDir, Device, WorkerCount, register_models
 from sgdphase.cli._output import answer

@@ -6,17 +6,15 @@ from typing import Annotated, Any
 
 import typer
 
-from sgdphase.cli._options import (
-    JSON,
-    number_option,
-    numbers_option,
-    parameter_option,
-)
+from sgdphase._parameters import BY_NAME, shown
+from sgdphase.cli._options import JSON, number_option, numbers_option, parameter_option
 from sgdphase.cli._output import answer, plain, print_table
 
 Chi = Annotated[float, parameter_option("chi")]
 Dim = Annotated[int, parameter_option("dim")]
 Margin = Annotated[float, parameter_option("margin")]
+# As text, so that `--help` shows a power of two.
+MARGIN: Any = shown(BY_NAME["margin"].default)
 
 
 def register(app: typer.Typer) -> None:
@@ -63,7 +61,7 @@ def online_command(
     temperature: Annotated[float, parameter_option("temperature", "T = lr / batch.")] = 1.0,
     chi: Chi = 1.0,
     dim: Dim = 128,
-    margin: Margin = 2**-7,
+    margin: Margin = MARGIN,
     weight_decay: Annotated[float, parameter_option("weight_decay", "Weight decay.")] = 0.0,
     json: Annotated[bool, JSON] = False,
 ) -> None:
@@ -93,7 +91,7 @@ def scales_command(
     train_size: Annotated[int, parameter_option("train_size")] = 8192,
     dim: Dim = 128,
     chi: Chi = 1.0,
-    margin: Margin = 2**-7,
+    margin: Margin = MARGIN,
     lr: Annotated[float | None, parameter_option("lr", "Learning rate (with --batch).")] = None,
     batch: Annotated[int | None, parameter_option("batch", "Batch size (with --lr).")] = None,
     json: Annotated[bool, JSON] = False,

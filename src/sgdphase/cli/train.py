@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sgdphase._parameters import NETWORKS, Model
+from sgdphase._models import NETWORKS, Model
 from sgdphase.cli._networks import one_thread, problem_of, set_up
 from sgdphase.cli._options import JSON, DataDir, Device, register_models
 from sgdphase.errors import InputError, require

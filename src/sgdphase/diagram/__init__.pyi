@@ -1,6 +1,7 @@
 from ._batch_table import Equivalent as Equivalent
 from ._batch_table import Equivalents as Equivalents
 from ._batch_table import equivalents as equivalents
+from ._boundaries import LinePoint as LinePoint
 from ._cells import Plane as Plane
 from ._cells import plane_from_dataset as plane_from_dataset
 from ._cells import plane_from_table as plane_from_table
@@ -11,7 +12,6 @@ from ._draw import draw_names as draw_names
 from ._draw import draw_plane as draw_plane
 from ._phase import Best as Best
 from ._phase import Cell as Cell
-from ._phase import LinePoint as LinePoint
 from ._phase import PhaseDiagram as PhaseDiagram
 from ._phase import phase_diagram as phase_diagram
 from ._regimes import REGIMES as REGIMES

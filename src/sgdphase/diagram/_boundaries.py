@@ -7,16 +7,43 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sgdphase._typing import FloatArray
+from sgdphase._typing import FloatArray, Mask, Names
 from sgdphase.diagram._cells import Plane
 from sgdphase.diagram._regimes import TARGETS, Regime
-from sgdphase.stats import Estimate, interval, linear_fit, seed_means, seed_replicates
+from sgdphase.stats import (
+    Estimate,
+    interval,
+    level_difference,
+    line_fit,
+    linear_fit,
+    seed_means,
+    seed_replicates,
+)
 
 FINE = 16  # points per grid step at which an interpolated curve is evaluated
+
+
+@dataclass(frozen=True)
+class LinePoint:
+    """A point of the GD line in the diagram returned by `phase_diagram`.
+
+    Attributes
+    ----------
+    batch : float
+    lr : Estimate
+    """
+
+    batch: float
+    lr: Estimate
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON: `batch`, `lr`, and `low` and `high` of `lr`."""
+        lr = self.lr.as_dict()
+        return {"batch": self.batch, "lr": lr.pop("value"), **lr}
 
 
 @dataclass(frozen=True)
@@ -27,10 +54,12 @@ class Line:
     log_lr: FloatArray
     replicates: FloatArray
 
-    def estimates(self, level: float) -> list[tuple[float, Estimate]]:
-        """`(batch, lr_c)` with the interval of `lr_c`."""
+    def points(self, level: float) -> tuple[LinePoint, ...]:
+        """`lr_c` at each batch, with its interval."""
         columns = zip(self.batch, self.log_lr, self.replicates.T, strict=True)
-        return [(float(b), interval(2.0**y, 2.0**copies, level)) for b, y, copies in columns]
+        return tuple(
+            LinePoint(float(b), interval(2.0**y, 2.0**copies, level)) for b, y, copies in columns
+        )
 
 
 @dataclass(frozen=True)
@@ -41,7 +70,7 @@ class Branch:
     level: Estimate
 
 
-def inner_cells(plane: Plane, regime: NDArray[np.str_], name: Regime) -> NDArray[np.bool_]:
+def inner_cells(plane: Plane, regime: Names, name: Regime) -> Mask:
     """The inner half of a regime.
 
     Cells of the regime at least half as far from every cell of the other regimes (in octaves) as
@@ -61,7 +90,7 @@ def inner_cells(plane: Plane, regime: NDArray[np.str_], name: Regime) -> NDArray
 
 def gd_line(
     plane: Plane,
-    regime: NDArray[np.str_],
+    regime: Names,
     factor: float,
     rng: np.random.Generator,
     replicates: int,
@@ -96,7 +125,7 @@ def gd_line(
 
 
 def line_branch(
-    line: Line, keep: NDArray[np.bool_], slope: float, level: float, rng: np.random.Generator
+    line: Line, keep: Mask, slope: float, level: float, rng: np.random.Generator
 ) -> Branch | None:
     """The GD line on some batches: its fitted slope, and `lr_c / batch^slope` at the given one.
 
@@ -106,19 +135,36 @@ def line_branch(
         return None
     x = np.log2(line.batch[keep])
     y, copies = line.log_lr[keep], line.replicates[:, keep]
-    ones = np.ones_like(x)
-    flat, flat_copies = linear_fit(ones[:, None], y - slope * x, copies - slope * x, rng)
+    flat, flat_copies = linear_fit(np.ones((x.size, 1)), y - slope * x, copies - slope * x, rng)
     fitted = None
     if x.size >= 2:
-        design = np.stack([ones, x - x.mean()], axis=1)
-        coefficients, many = linear_fit(design, y, copies, rng)
+        coefficients, many = line_fit(x, y, copies, rng)
         fitted = interval(float(coefficients[1]), many[:, 1], level)
     return Branch(fitted, interval(2.0 ** flat[0], 2.0 ** flat_copies[:, 0], level))
 
 
+def branches(
+    line: Line | None,
+    b_star: Estimate | None,
+    regime: Names,
+    level: float,
+    rng: np.random.Generator,
+) -> tuple[Branch | None, Branch | None]:
+    """The two sides of the GD line, each an octave away from `B*` where it bends."""
+    if line is None:
+        return None, None
+    if b_star is not None:
+        low, high = line.batch <= b_star.value / 2, line.batch >= b_star.value * 2
+    else:
+        noise, first = (regime == "noise-dominated").any(), (regime == "first-step-dominated").any()
+        low = np.full(line.batch.size, noise and not first)
+        high = np.full(line.batch.size, first and not noise)
+    return line_branch(line, low, 1.0, level, rng), line_branch(line, high, 0.0, level, rng)
+
+
 def critical_batch(
     plane: Plane,
-    regime: NDArray[np.str_],
+    regime: Names,
     level: float,
     rng: np.random.Generator,
     replicates: int,
@@ -139,15 +185,11 @@ def critical_batch(
     )
     if len(noise) == 0 or len(first) == 0:
         return None
-    columns = np.concatenate([noise, first])
-    design = np.zeros((len(columns), 2))
-    design[: len(noise), 0] = design[len(noise) :, 1] = 1
-    copies = seed_replicates(columns, rng, replicates)
-    (a, b), many = linear_fit(design, seed_means(columns), copies, rng)
-    return interval(2.0 ** (a - b), 2.0 ** (many[:, 0] - many[:, 1]), level)
+    log_star, copies = level_difference(noise, first, rng, replicates)
+    return interval(2.0**log_star, 2.0**copies, level)
 
 
-def _column_means(values: FloatArray, keep: NDArray[np.bool_]) -> FloatArray:
+def _column_means(values: FloatArray, keep: Mask) -> FloatArray:
     """Means over the kept rows of each column that has any, for each seed: `[column, seed]`."""
     columns = [
         # Per seed; rows that a seed lacks are filled in from the others.
@@ -181,7 +223,7 @@ def crossing(x: FloatArray, curves: FloatArray, height: float) -> FloatArray:
     return out
 
 
-def _joined(cells: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def _joined(cells: Mask) -> Mask:
     """Cells that share a side with another of them: a single cell is noise, not a region."""
     padded = np.pad(cells, 1)
     beside = padded[:-2, 1:-1] | padded[2:, 1:-1] | padded[1:-1, :-2] | padded[1:-1, 2:]

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from sgdphase._display import Columns, Shown, span
 from sgdphase._parameters import PARAMETERS
-from sgdphase._typing import FloatArray
+from sgdphase._typing import FloatArray, IntArray, Names
 from sgdphase.errors import InputError
 
 # Parameters that make another experiment: runs that differ in one of them never share a plane.
@@ -53,9 +53,9 @@ class Plane(Shown):
     observable: str
     lr: FloatArray
     batch: FloatArray
-    seed: NDArray[np.int64]
+    seed: IntArray
     value: FloatArray
-    status: NDArray[np.str_]
+    status: Names
     test_error: FloatArray | None = None
     fixed: Mapping[str, Any] = field(default_factory=dict)
 
@@ -213,7 +213,7 @@ def _common(columns: dict[str, NDArray[Any]]) -> dict[str, Any]:
     return {name: v[0] for name, v in values.items()}
 
 
-def _refuse_repeats(columns: dict[str, NDArray[Any]], place: NDArray[np.int64]) -> None:
+def _refuse_repeats(columns: dict[str, NDArray[Any]], place: IntArray) -> None:
     order = np.argsort(place, kind="stable")
     first = place[order]
     repeated = np.flatnonzero(first[1:] == first[:-1])
@@ -232,7 +232,7 @@ def _refuse_repeats(columns: dict[str, NDArray[Any]], place: NDArray[np.int64]) 
     )
 
 
-def _on_grid(column: NDArray[Any], at: tuple[Any, ...], status: NDArray[np.str_]) -> FloatArray:
+def _on_grid(column: NDArray[Any], at: tuple[Any, ...], status: Names) -> FloatArray:
     out = np.full(status.shape, np.nan)
     out[at] = np.array([np.nan if v is None else v for v in column], dtype=np.float64)
     out[status != "fitted"] = np.nan

@@ -12,6 +12,7 @@ from sgdphase.diagram._phase import PhaseDiagram
 from sgdphase.diagram._regimes import TARGETS
 from sgdphase.diagram._style import new_figure, save
 from sgdphase.errors import InputError
+from sgdphase.stats import power_of_two_tex
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -124,7 +125,7 @@ def draw_plane(axes: Any, diagram: PhaseDiagram, field: str) -> None:
     axes.set_ylabel(r"learning rate $\eta$")
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_major_locator(MaxNLocator(nbins=7, integer=True))
-        axis.set_major_formatter(FuncFormatter(lambda x, _: f"$2^{{{x:.0f}}}$"))
+        axis.set_major_formatter(FuncFormatter(lambda x, _: f"${power_of_two_tex(2.0**x)}$"))
 
 
 def draw_lines(axes: Any, diagram: PhaseDiagram) -> None:
@@ -139,9 +140,7 @@ def draw_lines(axes: Any, diagram: PhaseDiagram) -> None:
     }
     if diagram.gd_line:
         x = np.log2([p.batch for p in diagram.gd_line])
-        y, low, high = (
-            np.log2([getattr(p, n) for p in diagram.gd_line]) for n in ("lr", "low", "high")
-        )
+        y, low, high = np.log2([(p.lr.value, p.lr.low, p.lr.high) for p in diagram.gd_line]).T
         axes.fill_between(x, low, high, color="white", alpha=0.45, lw=0, zorder=3)
         axes.plot(x, y, **dashed)
         at = x.size // 4
@@ -204,7 +203,8 @@ def _line_at(diagram: PhaseDiagram, x: float, default: float) -> float:
     if not diagram.gd_line:
         return default
     points = diagram.gd_line
-    return float(np.interp(x, np.log2([p.batch for p in points]), np.log2([p.lr for p in points])))
+    batches, rates = np.log2([(p.batch, p.lr.value) for p in points]).T
+    return float(np.interp(x, batches, rates))
 
 
 def _edges(grid: FloatArray) -> FloatArray:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sgdphase._typing import Names
 from sgdphase.diagram._boundaries import Branch, Line
 from sgdphase.diagram._cells import Plane
 from sgdphase.stats import Estimate, power_of_two
@@ -56,7 +56,7 @@ def run_notes(plane: Plane) -> list[str]:
 
 def boundary_notes(
     plane: Plane,
-    regime: NDArray[np.str_],
+    regime: Names,
     line: Line | None,
     b_star: Estimate | None,
     below: Branch | None,

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sgdphase._display import Columns, Shown
-from sgdphase._typing import FloatArray
-from sgdphase.diagram._boundaries import Branch, Line, critical_batch, gd_line, line_branch
+from sgdphase._typing import FloatArray, IntArray, Names
+from sgdphase.diagram._boundaries import LinePoint, branches, critical_batch, gd_line
 from sgdphase.diagram._cells import Plane
 from sgdphase.diagram._notes import boundary_notes, run_notes
 from sgdphase.diagram._regimes import CONFIDENCE, Regime, classify
@@ -59,26 +59,6 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class LinePoint:
-    """A point of the GD line in the diagram returned by `phase_diagram`.
-
-    Attributes
-    ----------
-    batch, lr, low, high : float
-        The point, and the interval of `lr`.
-    """
-
-    batch: float
-    lr: float
-    low: float
-    high: float
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return {name: _plain(value) for name, value in vars(self).items()}
-
-
-@dataclass(frozen=True)
 class Best:
     """The cell of lowest test error in the diagram returned by `phase_diagram`.
 
@@ -86,8 +66,7 @@ class Best:
     ----------
     lr, batch, regime : float, float, str
         The cell; only cells with every seed are compared.
-    value, low, high : float
-        The test error, and its interval.
+    test_error : Estimate
     confidence : float
         Share of bootstrap replicates whose lowest cell is of the same regime.
     """
@@ -95,14 +74,13 @@ class Best:
     lr: float
     batch: float
     regime: Regime
-    value: float
-    low: float
-    high: float
+    test_error: Estimate
     confidence: float
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return {name: _plain(value) for name, value in vars(self).items()}
+        """Plain values for JSON: `value`, `low` and `high` are the test error."""
+        cell = {"lr": self.lr, "batch": self.batch, "regime": self.regime}
+        return {**cell, **self.test_error.as_dict(), "confidence": _plain(self.confidence)}
 
 
 @dataclass(frozen=True, repr=False)
@@ -224,8 +202,7 @@ def phase_diagram(
     rng = np.random.default_rng([seed, 1])
     b_star = critical_batch(plane, regimes.regime, level, rng, replicates)
     line = gd_line(plane, regimes.regime, factor, rng, replicates)
-    below, above = _branches(line, b_star, regimes.regime, level, rng)
-    points = () if line is None else line.estimates(level)
+    below, above = branches(line, b_star, regimes.regime, level, rng)
     best = _best(plane, regimes.regime, level, rng, replicates)
 
     log_value = plane.log_value
@@ -255,7 +232,7 @@ def phase_diagram(
         batch=plane.batch,
         cells=cells,
         critical_batch=b_star,
-        gd_line=tuple(LinePoint(b, e.value, e.low, e.high) for b, e in points),
+        gd_line=() if line is None else line.points(level),
         critical_temperature=below.level if below else None,
         first_step_lr=above.level if above else None,
         slopes={"below": below.slope if below else None, "above": above.slope if above else None},
@@ -268,28 +245,9 @@ def phase_diagram(
     )
 
 
-def _branches(
-    line: Line | None,
-    b_star: Estimate | None,
-    regime: NDArray[np.str_],
-    level: float,
-    rng: np.random.Generator,
-) -> tuple[Branch | None, Branch | None]:
-    """The two sides of the GD line, each an octave away from `B*` where it bends."""
-    if line is None:
-        return None, None
-    if b_star is not None:
-        low, high = line.batch <= b_star.value / 2, line.batch >= b_star.value * 2
-    else:
-        noise, first = (regime == "noise-dominated").any(), (regime == "first-step-dominated").any()
-        low = np.full(line.batch.size, noise and not first)
-        high = np.full(line.batch.size, first and not noise)
-    return line_branch(line, low, 1.0, level, rng), line_branch(line, high, 0.0, level, rng)
-
-
 def _best(
     plane: Plane,
-    regime: NDArray[np.str_],
+    regime: Names,
     level: float,
     rng: np.random.Generator,
     replicates: int,
@@ -310,19 +268,16 @@ def _best(
     share = np.nan
     if np.isfinite(copies).all():
         share = float(np.mean(names[copies.argmin(axis=1)] == names[lowest]))
-    bounds = interval(float(mean[lowest]), copies[:, lowest], level)
     return Best(
         lr=float(plane.lr[i]),
         batch=float(plane.batch[j]),
         regime=str(regime[i, j]),  # type: ignore[arg-type]
-        value=bounds.value,
-        low=bounds.low,
-        high=bounds.high,
+        test_error=interval(float(mean[lowest]), copies[:, lowest], level),
         confidence=share,
     )
 
 
-def _value(log_value: FloatArray, n: NDArray[np.int64]) -> tuple[FloatArray, FloatArray]:
+def _value(log_value: FloatArray, n: IntArray) -> tuple[FloatArray, FloatArray]:
     """Geometric mean over seeds and its standard error."""
     mean = finite_mean(log_value, axis=-1)
     squares = finite_mean((log_value - mean[..., None]) ** 2, axis=-1)

@@ -16,9 +16,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sgdphase._typing import FloatArray
+from sgdphase._typing import FloatArray, IntArray, Names
 from sgdphase.diagram._cells import Plane
 from sgdphase.stats import REPLICATES, seed_means, seed_replicates
 
@@ -44,7 +43,7 @@ class RegimeMap:
     Arrays are `[lr, batch]`.
     """
 
-    regime: NDArray[np.str_]
+    regime: Names
     confidence: FloatArray
     slope_lr: FloatArray
     slope_batch: FloatArray
@@ -134,7 +133,7 @@ def classify(
     )
 
 
-def nearest_target(slopes: FloatArray) -> tuple[NDArray[np.int64], FloatArray]:
+def nearest_target(slopes: FloatArray) -> tuple[IntArray, FloatArray]:
     """Index of, and distance to, the target nearest to `slopes [..., 2]`."""
     targets = np.array(list(TARGETS.values()))
     distance = np.linalg.norm(np.nan_to_num(slopes, nan=1e9)[..., None, :] - targets, axis=-1)

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from textwrap import wrap
 
-import numpy as np
 from rich.text import Text
 
 from sgdphase.diagram._phase import PhaseDiagram
 from sgdphase.diagram._regimes import REGIMES
-from sgdphase.stats import Estimate
+from sgdphase.stats import power_or_digits, shown
 
 # Okabe and Ito's colours, distinct for colour-blind readers, with text that is readable on them.
 _LOOK = {
@@ -48,9 +47,9 @@ def plain_lines(diagram: PhaseDiagram) -> list[str]:
 
 def _map(d: PhaseDiagram) -> list[Text]:
     regime = d.grid("regime")
-    labels = [_axis(lr) for lr in d.lr]
+    labels = [power_or_digits(lr) for lr in d.lr]
     width = max(map(len, labels))
-    batches = [_axis(b) for b in d.batch]
+    batches = [power_or_digits(b) for b in d.batch]
     cell = max(3, max(map(len, batches)) + 1)
     lines = [Text("lr".rjust(width))]
     for row in reversed(range(d.lr.size)):
@@ -74,34 +73,19 @@ def _map(d: PhaseDiagram) -> list[Text]:
 
 def _numbers(d: PhaseDiagram) -> list[Text]:
     rows = [
-        ("critical batch B*", _shown(d.critical_batch)),
-        ("critical temperature T_c", _shown(d.critical_temperature)),
-        ("first-step lr", _shown(d.first_step_lr)),
-        ("slope of the GD line below B*", _shown(d.slopes["below"])),
-        ("slope of the GD line above B*", _shown(d.slopes["above"])),
+        ("critical batch B*", shown(d.critical_batch)),
+        ("critical temperature T_c", shown(d.critical_temperature)),
+        ("first-step lr", shown(d.first_step_lr)),
+        ("slope of the GD line below B*", shown(d.slopes["below"])),
+        ("slope of the GD line above B*", shown(d.slopes["above"])),
     ]
     if d.best is not None:
         b = d.best
-        where = f"at lr {_axis(b.lr)}, batch {_axis(b.batch)} ({b.regime})"
-        error = Estimate(b.value, b.low, b.high)
-        rows.append(("lowest test error", f"{_shown(error)} {where}"))
+        where = f"at lr {power_or_digits(b.lr)}, batch {power_or_digits(b.batch)} ({b.regime})"
+        rows.append(("lowest test error", f"{shown(b.test_error)} {where}"))
     width = max(len(name) for name, _ in rows)
     intervals = f"{100 * d.level:g} % intervals in brackets; GD line at m = {d.factor:g} m_GD"
     return [
-        *(Text(f"{name.ljust(width)}  {shown}") for name, shown in rows),
+        *(Text(f"{name.ljust(width)}  {number}") for name, number in rows),
         Text(intervals, "dim"),
     ]
-
-
-def _shown(estimate: Estimate | None) -> str:
-    if estimate is None:
-        return "-"
-    if not np.isfinite(estimate.low):
-        return f"{estimate.value:.3g}"
-    return f"{estimate.value:.3g} [{estimate.low:.3g}, {estimate.high:.3g}]"
-
-
-def _axis(value: float) -> str:
-    """A power of two as such, other numbers in three digits."""
-    power = np.log2(value)
-    return f"2^{power:.0f}" if abs(power - round(power)) < 1e-9 else f"{value:.3g}"

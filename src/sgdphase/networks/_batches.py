@@ -10,12 +10,10 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sgdphase._records import Training
 from sgdphase._streams import NETWORK_BATCHES, training_stream
-
-Indices = NDArray[np.int64]
+from sgdphase._typing import IntArray
 
 # Indices in a block, so that drawing costs little per step.
 _BLOCK = 16384
@@ -28,7 +26,7 @@ def block_steps(training: Training) -> int:
     return max(_BLOCK // training.batch, 1)
 
 
-def ahead(training: Training, step: int) -> Indices:
+def ahead(training: Training, step: int) -> IntArray:
     """The batches `[n, B]` of the steps after `step`, up to the end of their block."""
     size = block_steps(training)
     number, taken = divmod(step, size)
@@ -37,7 +35,7 @@ def ahead(training: Training, step: int) -> Indices:
     )[taken:]
 
 
-def batches(training: Training) -> Iterator[Indices]:
+def batches(training: Training) -> Iterator[IntArray]:
     """The batches one by one, from the first step on."""
     step = 0
     while True:
@@ -47,9 +45,7 @@ def batches(training: Training) -> Iterator[Indices]:
 
 
 @lru_cache(maxsize=2)
-def _block(
-    seed: int, points: int, batch: int, sampler: str, size: int, number: int
-) -> NDArray[np.int64]:
+def _block(seed: int, points: int, batch: int, sampler: str, size: int, number: int) -> IntArray:
     rng = training_stream(seed, NETWORK_BATCHES, number)
     if sampler == "epoch":
         return rng.permutation(points)[: size * batch].reshape(size, batch)

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
+from sgdphase._typing import FloatArray
 from sgdphase.networks._fitting import Fitting, outputs
 from sgdphase.networks._observables import alignment, error, scores, unfitted, weight_change
 
@@ -75,7 +75,7 @@ class Log:
     def names(self) -> tuple[str, ...]:
         return COLUMNS + MORE_COLUMNS if self.trajectory else COLUMNS
 
-    def arrays(self, lr: float) -> dict[str, NDArray[np.float64]]:
+    def arrays(self, lr: float) -> dict[str, FloatArray]:
         """The trajectory: one array per name, with `time = lr x step`."""
         columns = {name: np.array(self.column(name), dtype=np.float64) for name in self.names}
         return {"step": columns.pop("step"), "time": lr * np.array(self.column("step")), **columns}

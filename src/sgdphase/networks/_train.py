@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
+from importlib import import_module
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -14,6 +15,7 @@ import torch
 from torch import Tensor
 from torch.nn import Module
 
+from sgdphase._models import MODELS
 from sgdphase._records import Outcome, Training
 from sgdphase._streams import INITIALISATION, training_stream
 from sgdphase.errors import InputError
@@ -25,7 +27,6 @@ from sgdphase.networks._fc import FullyConnected
 from sgdphase.networks._fitting import Fitting
 from sgdphase.networks._log import COLUMNS, Log, copies
 from sgdphase.networks._losses import LOSSES
-from sgdphase.networks._mobilenet import MobileNet
 from sgdphase.networks._ntk import ntk, ntk_change
 from sgdphase.networks._observables import early_stopped, error, unfitted
 from sgdphase.problems import Dataset, Problem, TeacherTask
@@ -87,21 +88,17 @@ def build(training: Training, shape: tuple[int, ...]) -> Module:
     """The network of a training for inputs of a shape, with the weights of its seed."""
     seed = int(training_stream(training.seed, INITIALISATION).integers(2**63))
     generator = torch.Generator().manual_seed(seed)
-    width, activation = training.width or 1, training.activation or ""
-    if training.model == "fc":
-        return FullyConnected(
-            math.prod(shape),
-            depth=training.depth or 1,
-            width=width,
-            activation=activation,
-            generator=generator,
-        )
-    if len(shape) != 3:
+    model = MODELS[training.model]
+    if model.images and len(shape) != 3:
         raise InputError(
-            f"problem = '{training.problem.kind}': mobilenet wants images (channels, height, "
+            f"problem = '{training.problem.kind}': {model.name} wants images (channels, height, "
             f"width), and these points have shape {shape}"
         )
-    return MobileNet(shape[0], width=width, activation=activation, generator=generator)
+    inputs = shape[0] if model.images else math.prod(shape)
+    sizes = {name: getattr(training, name) for name in model.shape}
+    module, _, class_name = model.network.partition(":")
+    network: type[Module] = getattr(import_module(module), class_name)
+    return network(inputs, **sizes, generator=generator)
 
 
 def fit(

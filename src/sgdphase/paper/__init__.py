@@ -1,8 +1,12 @@
 """The figures of the paper: what to run, how to draw it, which claims it decides.
 
-A figure is a `Figure` (`figure.py`). Its numbers come from `measure`, its verdicts from `claim`,
-its curves from `draw`, the phase planes from `planes`, what networks train from `settings`. Figures
-of one kind share a file:
+A figure is a `Figure`: a `Grid` of trainings at each scale, a drawing (`Curves`), and claims
+(`Exponent`, `Constant`, `Collapses`, `Above`, `Below`), each with its prediction, its tolerance and
+the reason for it. `FIGURES` are all by name, `make` runs, draws and decides one.
+
+The kit: `_figure`, `_claim` (rules), `_ledger` (verdicts), `_measure` (numbers with intervals),
+`_runs`, `_draw`, `_planes` (phase planes), `_settings` (what networks train); `gallery` writes
+the page. All other modules are content, and figures of one kind share a file:
 
 =========  =======================================================================
 fig1a      1A (chi = 1 and 0), X2: the perceptron's phase diagrams
@@ -17,3 +21,7 @@ figS9-11   S9, S10, S11: crossover times and final weights
 theory     claims of the theory alone; figX1: exponents at large P
 =========  =======================================================================
 """
+
+from sgdphase._lazy import attach
+
+__getattr__, __dir__, __all__ = attach(__name__)

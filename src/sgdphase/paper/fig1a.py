@@ -13,11 +13,12 @@ import numpy as np
 from sgdphase import theory
 from sgdphase.diagram import PhaseDiagram, draw_plane
 from sgdphase.diagram._style import new_figure
-from sgdphase.paper.claim import Claim, Each, Scale, Verdict, equal, untested
-from sgdphase.paper.figure import Figure, Grid, together
-from sgdphase.paper.measure import converted, scales
-from sgdphase.paper.planes import draw_phases, phase_claims
-from sgdphase.paper.runs import Runs
+from sgdphase.paper._claim import Constant, Each, Tolerance
+from sgdphase.paper._figure import Figure, Grid, together
+from sgdphase.paper._ledger import Claim, Scale, Verdict
+from sgdphase.paper._measure import converted, scales
+from sgdphase.paper._planes import draw_phases, phase_claims
+from sgdphase.paper._runs import Runs
 from sgdphase.stats import Estimate, powers, whole_powers
 
 RED = "#D00000"
@@ -51,11 +52,12 @@ def best_claim(runs: Runs, scale: Scale) -> list[Claim]:
     )
     full, best = float(runs.values("batch")[-1]), runs.diagram.best
     if best is None:
-        return [untested(id, says, full, rule)]
+        return [Claim(id, says, full, None, rule, "undecided")]
     there = best.batch == full and best.regime == "first-step-dominated"
     sure: Verdict = "holds" if there else "fails"
     verdict = sure if best.confidence >= 0.9 else "undecided"
-    return [Claim(id, says, full, float(best.batch), None, None, rule, verdict)]
+    batch = Estimate(float(best.batch), float("nan"), float("nan"))
+    return [Claim(id, says, full, batch, rule, verdict)]
 
 
 def draw_with_theory(runs: Runs, scale: Scale) -> Any:
@@ -65,7 +67,7 @@ def draw_with_theory(runs: Runs, scale: Scale) -> Any:
         draw_plane(panel, part.diagram, "value")
         limits = panel.get_xlim(), panel.get_ylim()
         _draw_measured(panel, part.diagram)
-        _draw_theory(panel, scales(part), *limits)
+        _draw_theory(panel, scales(part.runs[0].training), *limits)
         panel.set(xlim=limits[0], ylim=limits[1])
         panel.set_title(rf"$\chi={part.only('chi'):g}$", fontsize="medium")
     handles, labels = axes[-1].get_legend_handles_labels()
@@ -84,7 +86,7 @@ def _draw_measured(axes: Any, diagram: PhaseDiagram) -> None:
     black, line = _look("black", 4), diagram.gd_line
     if not line:
         return
-    x, y = np.log2([point.batch for point in line]), np.log2([point.lr for point in line])
+    x, y = np.log2([(point.batch, point.lr.value) for point in line]).T
     axes.plot(x, y, label="simulated boundaries", **black)
     if diagram.critical_batch is not None:
         star = np.log2(diagram.critical_batch.value)
@@ -105,9 +107,9 @@ def _draw_theory(axes: Any, expected: theory.Scales, x: Any, y: Any) -> None:
     axes.plot([once, once], [max(step, bottom), top], ls="-.", label=label, **red)
 
 
-def prefactor_claims(runs: Runs, scale: Scale) -> list[Claim]:
+def prefactor_claims(runs: Runs, scale: Scale) -> list[Constant]:
     """Of one chi."""
-    diagram, expected = runs.diagram, scales(runs)
+    diagram, expected = runs.diagram, scales(runs.runs[0].training)
     bend = expected.critical_temperature * expected.critical_batch
     first, hardest = diagram.first_step_lr, "first step exceeds the margin at the hardest point"
     return [
@@ -118,16 +120,20 @@ def prefactor_claims(runs: Runs, scale: Scale) -> list[Claim]:
     ]
 
 
-def _ratio(id: str, name: str, measured: Estimate | None, predicted: float) -> Claim:
-    """The theory's scales turn comparisons of orders of magnitude into equalities.
+# The theory's scales turn comparisons of orders of magnitude into equalities. The planes span four
+# decades in B and six in eta.
+HALF_A_DECADE = Tolerance(
+    0.5, "half a decade is what an argument by orders of magnitude can promise"
+)
 
-    Half a decade is what an order of magnitude allows; the planes span four decades in B and six
-    in eta.
-    """
-    claim = f"{name}: log10 of measured over theory, no fit"
+
+def _ratio(id: str, name: str, measured: Estimate | None, predicted: float) -> Constant:
     logs = measured and converted(measured, lambda x: float(np.log10(x / predicted)))
-    reason = "half a decade is what an argument by orders of magnitude can promise"
-    return equal(id, claim, logs, 0.0, 0.5, reason, "the plane does not hold this boundary")
+    says, no = (
+        f"{name}: log10 of measured over theory, no fit",
+        "the plane does not hold this boundary",
+    )
+    return Constant(id, says, logs, equals=0, within=HALF_A_DECADE, otherwise=no)
 
 
 def _figure(name: str, chi: float) -> Figure:
@@ -136,7 +142,7 @@ def _figure(name: str, chi: float) -> Figure:
         name,
         f"phase diagram of the perceptron in (B, eta): alignment and test error, chi = {chi:g}",
         plan=_grid(chi, train_size=1024, dim=32, lr=rates, batch=batches, seeds=3),
-        draw=lambda runs, scale: draw_phases(runs),
+        draw=draw_phases,
         claims=[phase_claims, best_claim],
     )
 
@@ -149,6 +155,6 @@ FIGURES = (
         "phase diagram of theory alone (no fit) over the simulated one, chi = 0, 1, 3",
         plan=together(_small_grid(0.0, -4), _small_grid(1.0, -6), _small_grid(3.0, -6)),
         draw=draw_with_theory,
-        claims=Each("chi", lambda chi: [prefactor_claims]),
+        claims=[Each("chi", lambda chi: [prefactor_claims])],
     ),
 )

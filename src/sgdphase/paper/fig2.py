@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -16,11 +16,12 @@ import numpy as np
 from sgdphase import theory
 from sgdphase._sweep import Run
 from sgdphase._typing import FloatArray
-from sgdphase.paper.claim import TENTH, Claim, Scale, above, below, equal
-from sgdphase.paper.draw import colored, panel
-from sgdphase.paper.figure import Figure, Grid
-from sgdphase.paper.measure import exponent, geometric_mean, mean, scales
-from sgdphase.paper.runs import Runs, Trajectory
+from sgdphase.paper._claim import Above, Below, Constant, Exponent, Tolerance
+from sgdphase.paper._draw import colored, panel
+from sgdphase.paper._figure import Figure, Grid
+from sgdphase.paper._ledger import Scale
+from sgdphase.paper._measure import Mean, above_critical, below_critical, mean, scales
+from sgdphase.paper._runs import Runs, Trajectory
 from sgdphase.problems import TeacherTask
 from sgdphase.stats import whole_powers
 
@@ -32,20 +33,19 @@ LOWEST = 1e-6  # of the colours of the loss
 
 def _grid(*momentum: float) -> Grid:
     return Grid(
-        chi=CHI,
-        margin=MARGIN,
-        temperature=TEMPERATURE,
-        momentum=momentum,
+        chi=CHI, margin=MARGIN, temperature=TEMPERATURE, momentum=momentum,
         quick=dict(train_size=8192, dim=64, batch=whole_powers(1, 13), seeds=3),
         paper=dict(train_size=16384, dim=128, batch=whole_powers(1, 14), seeds=5),
-    )
+    )  # fmt: skip
 
 
-def _online(runs: Runs, temperature: float) -> theory.Online:
+@lru_cache(maxsize=8)
+def _online(train_size: int, dim: int, temperature: float = TEMPERATURE) -> theory.Online:
     """The online solution, from before any first step to after any end."""
-    times = np.geomspace(1e-2, 1e12 * scales(runs, TEMPERATURE).crossover_time, 800)
-    dim = runs.only("dim")
-    return theory.online(times, chi=CHI, dim=dim, margin=MARGIN, temperature=temperature)
+    setting: Any = {"chi": CHI, "dim": dim, "margin": MARGIN}
+    crossover = theory.scales(train_size=train_size, lr=TEMPERATURE, batch=1, **setting)
+    times = np.geomspace(1e-2, 1e12 * crossover.crossover_time, 800)
+    return theory.online(times, temperature=temperature, **setting)
 
 
 def outputs(train_size: int, dim: int) -> tuple[FloatArray, FloatArray]:
@@ -82,8 +82,9 @@ def draw(runs: Runs, scale: Scale, momentum: float = 0.0) -> Any:
     }
     figure, axes = panel(r"$w_1$", r"$\|w_\perp\|$", size=(6.0, 4.4))
     w1, w_perp = _frame(list(paths.values()))
-    _draw_loss(figure, axes, outputs(runs.only("train_size"), runs.only("dim")), w1, w_perp)
-    expected = _online(runs, TEMPERATURE / (1 - momentum))
+    of = runs.only("train_size"), runs.only("dim")
+    _draw_loss(figure, axes, outputs(*of), w1, w_perp)
+    expected = _online(*of, TEMPERATURE / (1 - momentum))
     axes.plot(expected.w1, expected.w_perp, "k--", linewidth=1.6, zorder=4)
     for batch, color in colored(batches, "plasma"):
         x, y = paths[batch]["w1"], paths[batch]["w_perp"]
@@ -135,74 +136,28 @@ def _draw_loss(
 # crossover, where that solution ends. From 4 B* on the first step is 4 times w1 there. The same
 # with momentum: B* compares w1 after the first steps, proportional to eta / (1 - m), with that at
 # the crossover, proportional to T / (1 - m).
-SMALL, LARGE = 1 / 8, 4.0
 # With momentum, the velocity of the first step has spent 96 % of itself after this many steps.
 FIRST_STEPS = 30
-WIDTH_REASON = "regimes differ by 1 in it; a tenth allows for the width of the crossover"
+SMALL_BATCHES, LARGE_BATCHES = below_critical("batch", 8), above_critical("batch", 4)
+WIDTH = "regimes differ by 1 in it; a tenth allows for the width of the crossover"
+CROSSOVER = Tolerance(0.1, WIDTH)
+FLUCTUATES = "a training of d = 128 fluctuates by d^(-1/2) = 0.09 about "
 
 
-def claims(runs: Runs, scale: Scale) -> list[Claim]:
-    batch, norm = runs.curve("batch", "norm")
-    star = scales(runs).critical_batch
-    small, large = batch <= SMALL * star, batch >= LARGE * star
-    ratio = _over_online(runs)[small]
-    full = runs.where(batch=runs.only("train_size"))
-    unfitted = [along["unfitted"][0] for along in full.trajectories()]
-    _, steps = full.curve("batch", "steps")
-    return [
-        equal("1a", "B <= B*/8: |w_perp| is that of the online solution at the same w1, from "
-              "half its w1 at the crossover to it", geometric_mean(ratio), 1, 0.1,
-              "a training of d = 128 fluctuates by d^(-1/2) = 0.09 about it"),
-        equal("1b", "B <= B*/8: |w_perp| at the same w1 does not depend on B",
-              exponent(batch[small], ratio), 0, 0.05,
-              "first steps have |w_perp| ~ B^(1/2); a tenth of that is left at most"),
-        equal("2a", "the final |w| grows with B above B*: as eta = T B, from 4 B* on",
-              exponent(batch[large], norm[large]), 1, TENTH, WIDTH_REASON),
-        above("2b", "the final |w| at full batch is above that of the smallest batch",
-              geometric_mean(norm[-1] / norm[0]), 2, "a factor of 2 is more than a crossover"),
-        below("3a", "the full batch fits nearly all data after one step: unfitted fraction",
-              mean(unfitted), 0.01, "nearly all: 99 of 100 points"),
-        below("3b", "the full batch fits all data within a few steps: steps to zero loss",
-              geometric_mean(steps), 10, "few: at most 10"),
-    ]  # fmt: skip
+def _over_online(run: Run) -> float:
+    """`|w_perp|` over that of the online solution at the same `w1`, before the crossover."""
+    training = run.training
+    expected, last = _online(training.train_size, training.teacher.dim), scales(training).w1
+    w1, w_perp = run.outcome.trajectory["w1"], run.outcome.trajectory["w_perp"]
+    inside = (w1 >= last / 2) & (w1 <= last)
+    if not inside.any():  # a first step beyond the crossover
+        return float("nan")
+    there = np.interp(np.log(w1[inside]), np.log(expected.w1), np.log(expected.w_perp))
+    return float(np.exp(np.mean(np.log(w_perp[inside]) - there)))
 
 
-def _over_online(runs: Runs) -> FloatArray:
-    """`|w_perp|` over that of the online solution at the same `w1`, `[batch, seeds]`."""
-    expected, last = _online(runs, TEMPERATURE), scales(runs, TEMPERATURE).w1
-    log_w1, log_w_perp = np.log(expected.w1), np.log(expected.w_perp)
-
-    def ratio(run: Run) -> float:
-        w1, w_perp = run.outcome.trajectory["w1"], run.outcome.trajectory["w_perp"]
-        inside = (w1 >= last / 2) & (w1 <= last)
-        if not inside.any():  # a first step beyond the crossover
-            return float("nan")
-        there = np.interp(np.log(w1[inside]), log_w1, log_w_perp)
-        return float(np.exp(np.mean(np.log(w_perp[inside]) - there)))
-
-    return runs.curve("batch", ratio)[1]
-
-
-def momentum_claims(runs: Runs, scale: Scale) -> list[Claim]:
-    star = scales(runs).critical_batch
-    with_m, without = runs.where(momentum=MOMENTUM), runs.where(momentum=0.0)
-    batch, w_perp = with_m.curve("batch", "w_perp")
-    _, w1 = with_m.curve("batch", "w1")
-    small, large = batch <= SMALL * star, batch >= LARGE * star
-    w1_plain, w_perp_plain = (without.curve("batch", name)[1] for name in ("w1", "w_perp"))
-    _, early = with_m.curve("batch", _early)
-    return [
-        equal("1", "B <= B*/8: the final |w_perp| is 1/(1-m) = 10 times that without momentum",
-              geometric_mean(w_perp[small] / w_perp_plain[small]), SLOWER, 1,
-              "a training of d = 128 fluctuates by d^(-1/2) = 0.09 about its mean"),
-        above("2a", "B >= 4 B*: first steps dominate; w1 after 30 steps over its final value",
-              geometric_mean(early[large]), 0.8, "all but a crossover's worth of it"),
-        equal("2b", "B >= 4 B*: the final w1 is proportional to eta",
-              exponent(batch[large], w1[large]), 1, TENTH, WIDTH_REASON),
-        equal("2c", "B >= 4 B*: the final w1 is 1/(1-m) = 10 times that without momentum",
-              geometric_mean(w1[large] / w1_plain[large]), SLOWER, 2.5,
-              "a training may end before the velocity of its first step is spent"),
-    ]  # fmt: skip
+def _first_unfitted(run: Run) -> float:
+    return float(run.outcome.trajectory["unfitted"][0])
 
 
 def _early(run: Run) -> float:
@@ -211,25 +166,56 @@ def _early(run: Run) -> float:
     return float(np.interp(FIRST_STEPS, time / time[0], w1) / w1[-1])
 
 
+WITH, WITHOUT, FULL = {"momentum": -1}, {"momentum": 0}, {"batch": -1}
 FIGURES = (
     Figure(
         "fig2",
         "trajectories in the (w1, |w_perp|) plane at fixed T, one per B, over the training loss",
         plan=_grid(0.0),
         draw=draw,
-        claims=claims,
+        claims=[
+            Constant("1a", "B <= B*/8: |w_perp| is that of the online solution at the same w1, "
+                     "from half its w1 at the crossover to it",
+                     Mean(_over_online, "batch", where=SMALL_BATCHES), equals=1,
+                     within=Tolerance(0.1, f"{FLUCTUATES}it")),
+            Exponent("1b", "B <= B*/8: |w_perp| at the same w1 does not depend on B", _over_online,
+                     of="batch", where=SMALL_BATCHES, equals=0,
+                     within=Tolerance(0.05, "first steps have |w_perp| ~ B^(1/2); a tenth of that "
+                                      "is left at most")),
+            Exponent("2a", "the final |w| grows with B above B*: as eta = T B, from 4 B* on",
+                     "norm", of="batch", where=LARGE_BATCHES, equals=1, within=CROSSOVER),
+            Above("2b", "the final |w| at full batch is above that of the smallest batch",
+                  Mean("norm", "batch", at=FULL, to={"batch": 0}), 2,
+                  "a factor of 2 is more than a crossover"),
+            Below("3a", "the full batch fits nearly all data after one step: unfitted fraction",
+                  Mean(_first_unfitted, "batch", at=FULL, how=mean), 0.01,
+                  "nearly all: 99 of 100 points"),
+            Below("3b", "the full batch fits all data within a few steps: steps to zero loss",
+                  Mean("steps", "batch", at=FULL), 10, "few: at most 10"),
+        ],
         trajectories=True,
-        remark=(
-            "The bound of 3b was set when the number of steps of one seed was known; 3a was "
-            "changed from a geometric to an arithmetic mean after the run, with the same verdict."
-        ),
+        remark="The bound of 3b was set when the number of steps of one seed was known; 3a was "
+        "changed from a geometric to an arithmetic mean after the run, with the same verdict.",
     ),
     Figure(
         "figS1a",
         "trajectories as fig2 with momentum 0.9",
         plan=_grid(0.0, MOMENTUM),
         draw=partial(draw, momentum=MOMENTUM),
-        claims=momentum_claims,
+        claims=[
+            Constant("1", "B <= B*/8: the final |w_perp| is 1/(1-m) = 10 times that without "
+                     "momentum", Mean("w_perp", "batch", SMALL_BATCHES, at=WITH, to=WITHOUT),
+                     equals=SLOWER, within=Tolerance(1, f"{FLUCTUATES}its mean")),
+            Above("2a", "B >= 4 B*: first steps dominate; w1 after 30 steps over its final value",
+                  Mean(_early, "batch", LARGE_BATCHES, at=WITH), 0.8,
+                  "all but a crossover's worth of it"),
+            Exponent("2b", "B >= 4 B*: the final w1 is proportional to eta", "w1", of="batch",
+                     where=LARGE_BATCHES, at=WITH, equals=1, within=CROSSOVER),
+            Constant("2c", "B >= 4 B*: the final w1 is 1/(1-m) = 10 times that without momentum",
+                     Mean("w1", "batch", LARGE_BATCHES, at=WITH, to=WITHOUT), equals=SLOWER,
+                     within=Tolerance(2.5, "a training may end before the velocity of its first "
+                                      "step is spent")),
+        ],
         trajectories=True,
     ),
-)
+)  # fmt: skip

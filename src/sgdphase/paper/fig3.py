@@ -18,12 +18,13 @@ import numpy as np
 from sgdphase import theory
 from sgdphase._sweep import Run
 from sgdphase._typing import FloatArray
-from sgdphase.paper.claim import Claim, Scale, above, below, equal
-from sgdphase.paper.draw import Trajectories, key
-from sgdphase.paper.figure import Figure, Grid
-from sgdphase.paper.measure import AWAY, furthest, mean, scales
-from sgdphase.paper.runs import Runs
-from sgdphase.paper.settings import cells, fc, fc_large_margin
+from sgdphase.paper._claim import Above, Below, Constant, Spec, Tolerance
+from sgdphase.paper._draw import Trajectories, key
+from sgdphase.paper._figure import Figure, Grid
+from sgdphase.paper._ledger import Scale
+from sgdphase.paper._measure import Mean, above_critical, below_critical, furthest, mean
+from sgdphase.paper._runs import Runs
+from sgdphase.paper._settings import cells, fc, fc_large_margin
 from sgdphase.stats import Estimate, whole_powers
 
 CHI, MARGIN, LR = 1.0, 2.0**-7, 512.0  # of the perceptron
@@ -31,20 +32,18 @@ CHI, MARGIN, LR = 1.0, 2.0**-7, 512.0  # of the perceptron
 FEW = 8
 
 
-def _first_step(runs: Runs) -> float:
-    return theory.first_step(lr=LR, batch=1, dim=runs.only("dim"), chi=CHI).w1
+def _first_step(dim: int) -> float:
+    return theory.first_step(lr=LR, batch=1, dim=dim, chi=CHI).w1
 
 
 def _theory(axes: Any, runs: Runs) -> None:
-    dim, star = runs.only("dim"), scales(runs).critical_batch
-    for batch in runs.values("batch"):
-        if batch <= star / AWAY:
-            end = runs.trajectories(batch=batch, seed=0)[0]["time"][-1]
-            times = np.geomspace(LR, end, 200)
-            w1 = theory.online(times, chi=CHI, dim=dim, margin=MARGIN, temperature=LR / batch).w1
-            axes.plot(times, w1, "k--", linewidth=0.9)
+    dim = runs.only("dim")
+    for run in runs.where(seed=0).that(below_critical("batch")).runs:
+        times, temperature = np.geomspace(LR, run.outcome.time, 200), run.training.temperature
+        w1 = theory.online(times, chi=CHI, dim=dim, margin=MARGIN, temperature=temperature).w1
+        axes.plot(times, w1, "k--", linewidth=0.9)
     key(axes, "--", "online SDE", "k", linewidth=0.9)
-    step = _first_step(runs)
+    step = _first_step(dim)
     axes.axhline(step, color="0.4", linestyle=":", linewidth=1, zorder=0)
     axes.text(
         0.98, step / 1.1, "first step, theory", color="0.4", ha="right", va="top",
@@ -52,20 +51,12 @@ def _theory(axes: Any, runs: Runs) -> None:
     )  # fmt: skip
 
 
-def perceptron_claims(runs: Runs, scale: Scale) -> list[Claim]:
-    star = scales(runs).critical_batch
-    batch, final = runs.curve("batch", "w1")
-    _, first = runs.curve("batch", "first_step_w1")
-    small, large = batch <= star / AWAY, batch >= AWAY * star
-    largest = np.flatnonzero(small)[-1:]
-    return [
-        above("1a", "B <= B*/4: w1 grows through training; final w1 over the first step's "
-              "mean, at the largest such B", furthest(final[largest] / _first_step(runs)), 4,
-              "what the theory says of B*/4, and more at smaller B"),
-        equal("1b", "B >= 4 B*: w1 reaches its final value in one step; first over final w1, "
-              "at the B where it is furthest from 1", furthest(first[large] / final[large]), 1,
-              0.1, "a tenth allows for the width of the crossover"),
-    ]  # fmt: skip
+def _growth(run: Run) -> float:
+    return run.outcome["w1"] / _first_step(run.training.teacher.dim)
+
+
+def _first_over_final(run: Run) -> float:
+    return run.outcome["first_step_w1"] / run.outcome["w1"]
 
 
 def part_after(runs: Runs, batch: int, steps: int) -> FloatArray:
@@ -106,26 +97,26 @@ def mark_few(axes: Any, runs: Runs) -> None:
     axes.text(time * 1.1, 0.02, f"{FEW} steps", color="0.4", fontsize="small", transform=foot)
 
 
-def small_margin_claims(runs: Runs, scale: Scale) -> list[Claim]:
+def small_margin_claims(runs: Runs, scale: Scale) -> list[Spec]:
     smallest, *_, largest = runs.values("batch")
     return [
-        below("1a", f"smallest B ({smallest}): the alignment grows through training; alignment "
+        Below("1a", f"smallest B ({smallest}): the alignment grows through training; alignment "
               f"after {FEW} steps over the final one", mean(part_after(runs, smallest, FEW)), 0.25,
               "a factor of 4, as in fig3.1a"),
-        equal("1b", f"largest B ({largest}): the alignment reaches its final value in few steps; "
-              f"alignment after {FEW} steps over the final one (nine tenths take "
-              f"{nine_tenths(runs, largest)})", mean(part_after(runs, largest, FEW)), 1, 0.1,
-              f"few are {FEW}; a tenth as in fig3.1b"),
+        Constant("1b", f"largest B ({largest}): the alignment reaches its final value in few "
+                 f"steps; alignment after {FEW} steps over the final one (nine tenths take "
+                 f"{nine_tenths(runs, largest)})", mean(part_after(runs, largest, FEW)), equals=1,
+                 within=Tolerance(0.1, f"few are {FEW}; a tenth as in fig3.1b")),
     ]  # fmt: skip
 
 
-def large_margin_claims(runs: Runs, scale: Scale) -> list[Claim]:
+def large_margin_claims(runs: Runs, scale: Scale) -> list[Spec]:
     largest = runs.values("batch")[-1]
     return [
-        below("1a", "inflation: the alignment does not jump in the first step; alignment after it "
+        Below("1a", "inflation: the alignment does not jump in the first step; alignment after it "
               "over the final one, at the B where it is largest", _largest_part(runs), 0.1,
               "a tenth: in the perceptron at large B it is within a tenth of 1"),
-        below("1b", f"nor in the first {FEW}: alignment after them over the final one, at the "
+        Below("1b", f"nor in the first {FEW}: alignment after them over the final one, at the "
               f"largest B ({largest}, where nine tenths take {nine_tenths(runs, largest)})",
               mean(part_after(runs, largest, FEW)), 0.5,
               "less than half is built up; at small margin (fig3-inset) within a tenth of all"),
@@ -149,14 +140,22 @@ FIGURES = (
         "fig3",
         "w1 in time at eta = 512, several B",
         plan=Grid(
-            chi=CHI,
-            margin=MARGIN,
-            lr=LR,
+            chi=CHI, margin=MARGIN, lr=LR,
             quick=dict(train_size=4096, dim=32, batch=whole_powers(0, 12, 2), seeds=3),
             paper=dict(train_size=8192, dim=128, batch=[*whole_powers(0, 12, 2), 8192], seeds=5),
         ),
         draw=Trajectories("w1", "$w_1$", title="perceptron", extra=_theory),
-        claims=perceptron_claims,
+        claims=[
+            Above("1a", "B <= B*/4: w1 grows through training; final w1 over the first step's "
+                  "mean, at the largest such B",
+                  Mean(_growth, "batch", where=below_critical("batch"), at={"batch": -1}), 4,
+                  "what the theory says of B*/4, and more at smaller B"),
+            Constant("1b", "B >= 4 B*: w1 reaches its final value in one step; first over final "
+                     "w1, at the B where it is furthest from 1",
+                     Mean(_first_over_final, "batch", where=above_critical("batch"), how=furthest),
+                     equals=1,
+                     within=Tolerance(0.1, "a tenth allows for the width of the crossover")),
+        ],
         trajectories=True,
     ),
     Figure(
@@ -169,7 +168,7 @@ FIGURES = (
             paper=dict(lr=16.0, train_size=32768, batch=BATCHES),
         ),
         draw=_draw(r"fully connected, parity MNIST, $\kappa=2^{-15}$"),
-        claims=small_margin_claims,
+        claims=[small_margin_claims],
         trajectories=True,
         reduced=True,
     ),
@@ -183,8 +182,8 @@ FIGURES = (
             paper=dict(lr=64.0, batch=whole_powers(4, 12, 2)),
         ),
         draw=_draw(r"fully connected, parity MNIST, $\kappa=1$"),
-        claims=large_margin_claims,
+        claims=[large_margin_claims],
         trajectories=True,
         reduced=True,
     ),
-)
+)  # fmt: skip

@@ -20,37 +20,34 @@ from typing import Any
 
 import numpy as np
 
-from sgdphase._typing import FloatArray, Mask
-from sgdphase.paper.claim import PART, PART_REASON, Collapses, Decide, Each, Exponent
-from sgdphase.paper.draw import DASHED, Curves, key
-from sgdphase.paper.figure import Figure, Grid, together
-from sgdphase.paper.measure import AWAY, drift, size_range
-from sgdphase.paper.runs import Runs
-from sgdphase.stats import Curve, powers, whole_powers
+from sgdphase.paper._claim import Collapses, Each, Exponent, fifth
+from sgdphase.paper._draw import DASHED, Curves, key
+from sgdphase.paper._figure import Figure, Grid, together
+from sgdphase.paper._measure import Mean, above_critical, below_critical
+from sgdphase.paper._runs import Runs
+from sgdphase.stats import powers, whole_powers
 from sgdphase.theory import constants
-
-CHI, MARGIN, MARGINS = 1.0, 2.0**-7, powers(-9, -3, 2)  # chi of S11b, margin of S11a
-
-
-def _ratio(runs: Runs) -> FloatArray:
-    """`T/T_c` of each run."""
-    table = runs.table()
-    return np.asarray(table["temperature"] / table["margin"] * constants(runs.only("chi")).k_perp)
-
-
-def _hot(runs: Runs) -> Mask:
-    return _ratio(runs) >= AWAY
 
 
 def _grid_of_chi(chi: float, quick: tuple[int, int], paper: tuple[int, int]) -> Grid:
     """Sizes are given as exponents of two, first and last."""
     return Grid(
-        chi=chi,
-        margin=MARGIN,
-        temperature=powers(-5, 5, 2),
+        chi=chi, margin=2.0**-7, temperature=powers(-5, 5, 2),
         quick=dict(train_size=whole_powers(*quick), dim=32, batch=4, seeds=3, test_size=1024),
         paper=dict(train_size=whole_powers(*paper), dim=128, batch=8, seeds=5),
-    )
+    )  # fmt: skip
+
+
+def _grid_of_margin(i: int, margin: float) -> Grid:
+    def own(count: int, step: int, **other: Any) -> dict[str, Any]:
+        temperature = [margin * ratio for ratio in powers(-6, 8, step)]
+        return {"seeds": range(i * count, (i + 1) * count), "temperature": temperature, **other}
+
+    return Grid(
+        chi=1.0, margin=margin,
+        quick=own(3, 2, dim=32, train_size=1024, batch=4, test_size=1024),
+        paper=own(5, 1, dim=128, train_size=8192, batch=8),
+    )  # fmt: skip
 
 
 def _norm_in_theory(axes: Any, runs: Runs) -> None:
@@ -62,40 +59,8 @@ def _norm_in_theory(axes: Any, runs: Runs) -> None:
     key(axes, "--", r"theory at $\hat t$", "k")
 
 
-def _norm_claims(chi: float) -> list[Decide]:
-    gamma = constants(chi).gamma
-
-    def text(runs: Runs) -> str:
-        """The drift is that of the geometric mean of `|w|/T` over the temperatures."""
-        first = AWAY * MARGIN / constants(chi).k_perp
-        hot = [t for t in runs.values("temperature") if t >= first]
-        norms = [runs.curve("train_size", "norm", temperature=t)[1] / t for t in hot]
-        sizes = np.array(runs.values("train_size"), dtype=np.float64)
-        moves = drift(sizes, np.exp(np.mean(np.log(norms), axis=0)))
-        return f"|w| ~ P^gamma (effective exponent at {size_range(sizes)}; {moves})"
-
-    Law = partial(Exponent, y="norm", among=("temperature", "train_size"), where=_hot)
-    return [
-        Law("1a", "|w| ~ T for T >> T_c", of="temperature", equals=1, otherwise="too few T"),
-        Law("1b", text, of="train_size", equals=gamma, within=PART * gamma, reason=PART_REASON),
-    ]
-
-
-def _grid_of_margin(i: int, margin: float) -> Grid:
-    def own(count: int, step: int, **other: Any) -> dict[str, Any]:
-        temperature = [margin * ratio for ratio in powers(-6, 8, step)]
-        return {"seeds": range(i * count, (i + 1) * count), "temperature": temperature, **other}
-
-    return Grid(
-        chi=CHI,
-        margin=margin,
-        quick=own(3, 2, dim=32, train_size=1024, batch=4, test_size=1024),
-        paper=own(5, 1, dim=128, train_size=8192, batch=8),
-    )
-
-
 def _w_perp_in_theory(axes: Any, runs: Runs) -> None:
-    k_perp, hot = constants(CHI).k_perp, np.array([2.0**-1, 2.0**8])
+    k_perp, hot = constants(1.0).k_perp, np.array([2.0**-1, 2.0**8])
     line = k_perp * np.sqrt(runs.only("dim")) * hot
     axes.plot(hot, line, label=r"theory, $k_\perp T\sqrt{d}$", **DASHED)
     axes.axvline(1 / k_perp, ymin=0.5, color="0.6", linewidth=0.8, linestyle=":")
@@ -103,46 +68,36 @@ def _w_perp_in_theory(axes: Any, runs: Runs) -> None:
     axes.text(1.1 / k_perp, 0.97, r"$T_c$", color="0.4", transform=top, va="top")
 
 
-Law = partial(
-    Exponent,
-    y="w_perp",
-    among=("temperature", "margin"),
-    otherwise="too few temperatures on this side of T_c",
-)
-Hot = partial(Law, where=_hot)
-Cold = partial(Law, where=lambda runs: _ratio(runs) <= 1 / AWAY)
-
-
-def _curves(runs: Runs) -> list[Curve]:
-    return [Curve(k, *runs.curve("temperature", "w_perp", margin=k)) for k in runs.values("margin")]
-
-
+Hot = partial(Exponent, where=above_critical("temperature"))
+Cold = partial(Exponent, where=below_critical("temperature"))
+NORM: Any = {"y": "norm", "among": ("temperature", "train_size")}
+PERP: Any = {"y": "w_perp", "among": ("temperature", "margin"),
+             "otherwise": "too few temperatures on this side of T_c"}  # fmt: skip
 FIGURES = (
     Figure(
         "figS11a",
         "norm of the final weights against T for several P, collapsed: chi = 0, 1",
         plan=together(_grid_of_chi(0.0, (7, 9), (9, 13)), _grid_of_chi(1.0, (8, 11), (10, 15))),
         draw=Curves(
-            "temperature",
-            "norm",
-            by="train_size",
-            marks="chi",
+            "temperature", "norm", by="train_size", marks="chi",
             symbols={"train_size": "P", "chi": r"\chi"},
             unit=lambda t: (1.0, t.train_size ** constants(t.teacher.chi).gamma),
-            xlabel=r"$T=\eta/B$",
-            ylabel=r"$\|\mathbf{w}\|\,/\,P^{\gamma}$,  $\gamma=1/(1+\chi)$",
-            inset=((0.62, 0.11, 0.36, 0.36), "$T$", r"$\|\mathbf{w}\|$"),
-            extra=_norm_in_theory,
+            xlabel=r"$T=\eta/B$", ylabel=r"$\|\mathbf{w}\|\,/\,P^{\gamma}$,  $\gamma=1/(1+\chi)$",
+            inset=((0.62, 0.11, 0.36, 0.36), "$T$", r"$\|\mathbf{w}\|$"), extra=_norm_in_theory,
             look={"linestyle": "", "markersize": 5, "markerfacecolor": "none"},
-            room=(0.2, 0.12),
-            legend={"loc": "upper left"},
+            room=(0.2, 0.12), legend={"loc": "upper left"},
         ),
-        claims=Each("chi", _norm_claims),
+        claims=[Each("chi", lambda chi: [
+            Hot("1a", "|w| ~ T for T >> T_c", of="temperature", equals=1, otherwise="too few T",
+                **NORM),
+            Hot("1b", "|w| ~ P^gamma", of="train_size", equals=constants(chi).gamma,
+                within=fifth(constants(chi).gamma), drift=True, **NORM),
+        ])],
     ),
     Figure(
         "figS11b",
         "final |w_perp| against T for several margins, in units of the margin",
-        plan=together(*(_grid_of_margin(i, margin) for i, margin in enumerate(MARGINS))),
+        plan=together(*(_grid_of_margin(*place) for place in enumerate(powers(-9, -3, 2)))),
         draw=Curves(
             "temperature", "w_perp", by="margin", symbols={"margin": r"\kappa"},
             unit=lambda training: (training.margin, training.margin),
@@ -152,12 +107,15 @@ FIGURES = (
             legend={"loc": "upper left"},
         ),
         claims=[
-            Hot("2a", "T >> kappa: |w_perp| ~ T", of="temperature", equals=1),
-            Hot("2b", "T >> kappa: |w_perp| does not depend on kappa", of="margin", equals=0),
-            Cold("2c", "T << kappa: |w_perp| does not depend on T", of="temperature", equals=0),
-            Cold("2d", "T << kappa: |w_perp| ~ kappa", of="margin", equals=1),
+            Hot("2a", "T >> kappa: |w_perp| ~ T", of="temperature", equals=1, **PERP),
+            Hot("2b", "T >> kappa: |w_perp| does not depend on kappa", of="margin", equals=0,
+                **PERP),
+            Cold("2c", "T << kappa: |w_perp| does not depend on T", of="temperature", equals=0,
+                 **PERP),
+            Cold("2d", "T << kappa: |w_perp| ~ kappa", of="margin", equals=1, **PERP),
             Collapses("2e", "T_c ~ kappa: exponent of the best collapse of |w_perp| against T",
-                      _curves, equals=1, how={"y_exponent": None}),
+                      Mean("w_perp", over="temperature").by("margin"), equals=1,
+                      how={"y_exponent": None}),
         ],
     ),
 )  # fmt: skip

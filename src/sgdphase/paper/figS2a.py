@@ -13,6 +13,7 @@ without decay end: what has fitted all points by then would only shrink, at the 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -21,12 +22,13 @@ from numpy.typing import ArrayLike
 
 from sgdphase._records import Training
 from sgdphase._sweep import grid
-from sgdphase._typing import FloatArray, Mask
-from sgdphase.paper.claim import PART, PART_REASON, Claim, Collapses, Exponent, Scale, above, equal
-from sgdphase.paper.draw import DASHED, colored, draw_curve, inset, key, legend, panel, power_label
-from sgdphase.paper.figure import Figure
-from sgdphase.paper.measure import drift, estimate, exponent, size_range
-from sgdphase.paper.runs import Runs
+from sgdphase._typing import FloatArray
+from sgdphase.paper._claim import Above, Collapses, Exponent, Tolerance, fifth
+from sgdphase.paper._draw import DASHED, Curves, colored, key
+from sgdphase.paper._figure import Figure
+from sgdphase.paper._ledger import Scale
+from sgdphase.paper._measure import Mean, above_critical, below_critical, drifting, estimate
+from sgdphase.paper._runs import Runs
 from sgdphase.stats import Curve, powers, whole_powers
 from sgdphase.theory import constants, scales
 
@@ -72,88 +74,55 @@ def _stationary_lam(decay: ArrayLike, temperature: float, dim: int) -> FloatArra
     return np.asarray(ratio ** (1 / (3 + CHI)))
 
 
-def draw(runs: Runs, scale: Scale) -> Any:
-    dim, main = runs.only("dim"), runs.where(temperature=T)
-    figure, axes = panel(r"weight decay $\Lambda$", "test error", size=(5.6, 4.6))
-    small = inset(axes, (0.12, 0.6, 0.42, 0.36), r"$\Lambda$", "$w_1$")
-    for size, color in colored(main.values("train_size")):
-        star = _critical_decay(size, T, dim)
-        for part, name, dots in ((axes, "test_error", 4.5), (small, "w1", 3)):
-            decay, y = main.curve("weight_decay", name, train_size=size)
-            look: Any = {"color": color, "marker": "o", "markersize": dots, "linewidth": 0.7}
-            draw_curve(part, decay[1:], y[1:], **look)
-            without = np.exp(np.log(y[0]).mean())
-            part.plot([decay[1] / 2, star], [without] * 2, ":", color=color, linewidth=1.2)
-            foot = part.get_xaxis_transform()
-            part.plot([star, star], [0, 0.05], color=color, transform=foot, linewidth=1.6)
-        key(axes, "o", power_label("P", size), color)
-    c, decay = constants(CHI), np.geomspace(star, main.values("weight_decay")[-1], 50)
-    lam = _stationary_lam(decay, T, dim)
-    label = r"theory, $\Lambda\gg\Lambda^*$"
-    axes.plot(decay, c.c_n * lam ** (-CHI - 1), label=label, zorder=5, **DASHED)
-    small.plot(decay, lam * c.k_perp * T * math.sqrt(dim), "k--", linewidth=1.0, zorder=5)
+def _theory(axes: Any, runs: Runs) -> None:
+    """What there is without decay, `Lambda*`, and the stationary state, in both panels."""
+    dim, main, (small,) = runs.only("dim"), runs.where(temperature=T), axes.child_axes
+    for part, color in colored(main.split("train_size")):
+        star = _critical_decay(part.only("train_size"), T, dim)
+        for panel, name in ((axes, "test_error"), (small, "w1")):
+            decay, y = part.curve("weight_decay", name)
+            without, foot = np.exp(np.log(y[0]).mean()), panel.get_xaxis_transform()
+            panel.plot([decay[1] / 2, star], [without] * 2, ":", color=color, linewidth=1.2)
+            panel.plot([star, star], [0, 0.05], color=color, transform=foot, linewidth=1.6)
+    c, decays = constants(CHI), np.geomspace(star, main.values("weight_decay")[-1], 50)
+    lam, label = _stationary_lam(decays, T, dim), r"theory, $\Lambda\gg\Lambda^*$"
+    axes.plot(decays, c.c_n * lam ** (-CHI - 1), label=label, zorder=5, **DASHED)
+    small.plot(decays, lam * c.k_perp * T * math.sqrt(dim), "k--", linewidth=1.0, zorder=5)
     key(axes, ":", r"$\Lambda=0$")
     key(axes, "-", r"$\Lambda^*$ (ticks)", linewidth=1.6)
-    low, high = axes.get_ylim()
-    axes.set_ylim(low / 1.3, high * (high / low) ** 0.45)  # room for the inset
-    legend(axes, "lower right", bbox_to_anchor=(1.0, 0.06))  # above the ticks
-    return figure
 
 
-def _far_above(runs: Runs) -> Mask:
-    """Runs at `T` with decay far above `Lambda*`, where the asymptotic laws hold."""
-    table, dim = runs.table(), runs.only("dim")
-    decay = table["weight_decay"]
-    star = [_critical_decay(size, T, dim) for size in table["train_size"]]
-    lam = _stationary_lam(np.where(decay > 0, decay, 1.0), T, dim)
-    far = (table["temperature"] == T) & (decay > 0) & (decay / star >= AWAY)
-    return np.asarray(far & (lam >= ASYMPTOTIC))
+def _asymptotic(training: Training) -> bool:
+    """Whether the stationary state that decay alone gives has power laws; and without decay."""
+    decay, dim = training.weight_decay, training.teacher.dim
+    return decay == 0 or bool(_stationary_lam(decay, training.temperature, dim) >= ASYMPTOTIC)
+
+
+def _at_t(training: Training) -> bool:
+    return training.temperature == T
 
 
 def _law(id: str, says: str, y: str, equals: float) -> Exponent:
+    far = above_critical("weight_decay", AWAY)
     return Exponent(
         id, f"{says} for Lambda >> Lambda* (effective exponent where lam > {ASYMPTOTIC:g})",
         y, of="weight_decay", equals=equals, among=("weight_decay", "train_size"),
-        where=_far_above, within=PART * abs(equals),
-        reason="a fifth of it, as for the exponents of P",
+        where=lambda training: _at_t(training) and far(training) and _asymptotic(training),
+        within=Tolerance(0.2 * abs(equals), "a fifth of it, as for the exponents of P"),
         otherwise="too few decays far above Lambda*",
     )  # fmt: skip
 
 
-def _below_star(runs: Runs, scale: Scale) -> list[Claim]:
-    """`w1` far below `Lambda*`, at the same `Lambda/Lambda*` for each size."""
-    main, dim, rows = runs.where(temperature=T), runs.only("dim"), []
-    for size in main.values("train_size"):
-        decay, w1 = main.curve("weight_decay", "w1", train_size=size)
-        low = (decay > 0) & (decay <= _critical_decay(size, T, dim) / AWAY)
-        rows.append(np.exp(np.log(w1[low]).mean(axis=0)))
-    sizes, y = np.array(main.values("train_size"), dtype=np.float64), np.array(rows)
-    at = f"effective exponent at {size_range(sizes)}; {drift(sizes, y)}"
-    claim, gamma = f"w1 ~ P^gamma for Lambda << Lambda* ({at})", constants(CHI).gamma
-    return [equal("2", claim, exponent(sizes, y), gamma, PART * gamma, PART_REASON)]
+def _shifts(by: str) -> Callable[[Runs], list[Curve]]:
+    """`w1` over that without decay against `Lambda`: curves that differ by a shift only."""
+    ratio = Mean(
+        "w1", "weight_decay", at={"weight_decay": slice(1, None)}, to={"weight_decay": 0},
+        where=lambda t: _asymptotic(t) and (by == "temperature" or _at_t(t)),
+    )  # fmt: skip
+    return ratio.by(by)
 
 
-def _curves(runs: Runs, along: str) -> list[Curve]:
-    """`w1` over that without decay against `Lambda`, where the asymptotic laws hold.
-
-    One curve for each value of a parameter; they differ by a shift in `log Lambda` only.
-    """
-    curves = []
-    for part in runs.split(along):
-        decay, w1 = part.curve("weight_decay", "w1")
-        keep = decay > 0
-        lam = _stationary_lam(decay[keep], part.only("temperature"), part.only("dim"))
-        keep[keep] = lam >= ASYMPTOTIC
-        curves.append(Curve(part.only(along), decay[keep], w1[keep] / w1[0]))
-    return curves
-
-
-def _of_all_temperatures(runs: Runs) -> Runs:
-    """The runs of the size at which `T` is varied."""
-    return runs.where(train_size=runs.where(temperature=COLD).only("train_size"))
-
-
-def _never_helps(runs: Runs, scale: Scale) -> list[Claim]:
+def _never_helps(runs: Runs, scale: Scale) -> list[Above]:
     """The decay, in units of `Lambda*`, at which the error over that without decay is lowest."""
     rows = []
     for part in runs.where(temperature=T).split("train_size"):
@@ -162,42 +131,45 @@ def _never_helps(runs: Runs, scale: Scale) -> list[Claim]:
     count = min(len(row) for row in rows)
     log_ratio = np.mean([row[:count] for row in rows], axis=0)  # [Lambda/Lambda*, seed]
     worst = int(log_ratio.mean(axis=1).argmin())
-    lowest = estimate(log_ratio[worst], np.exp)
     claim = (
         "decay never helps: test error over that at Lambda = 0, mean over P, lowest at "
         f"Lambda/Lambda* ~ 2^{LOWEST + worst}"
     )
     reason = "a gain below a twentieth is none (the lowest of several means lies a bit low anyway)"
-    return [above("5", claim, lowest, 0.95, reason)]
+    return [Above("5", claim, estimate(log_ratio[worst], np.exp), 0.95, reason)]
 
 
+GAMMA, FAR_BELOW = constants(CHI).gamma, below_critical("weight_decay", AWAY)
+BETWEEN = {"between": (-5.0, 1.0)}
 FIGURE = Figure(
     "figS2a",
     "test error and final w1 against weight decay for several P",
     plan=plan,
-    draw=draw,
+    draw=Curves(
+        "weight_decay", "test_error", by="train_size", fitted=False,
+        where=lambda training: _at_t(training) and training.weight_decay > 0,
+        xlabel=r"weight decay $\Lambda$", ylabel="test error",
+        inset=((0.12, 0.6, 0.42, 0.36), r"$\Lambda$", "$w_1$"), inset_y="w1", extra=_theory,
+        room=(0.1, 0.45), size=(5.6, 4.6),
+        legend={"loc": "lower right", "bbox_to_anchor": (1.0, 0.06)},  # above the ticks
+    ),
     claims=[
         _law("1", "w1 ~ Lambda^(-1/(chi+3))", "w1", -1 / (CHI + 3)),
-        _below_star,
-        Collapses(
-            "3a", "Lambda* ~ P^-b by best collapse of w1/w1(0) against Lambda",
-            lambda runs: _curves(runs.where(temperature=T), "train_size"),
-            equals=-constants(CHI).b, within=PART * 2 * constants(CHI).gamma, reason=PART_REASON,
-            window=3, how={"between": (-5.0, 1.0)},
-        ),
-        Collapses(
-            "3b", lambda runs: "Lambda* ~ 1/T by best collapse of w1/w1(0) against Lambda at P = "
-            f"{_of_all_temperatures(runs).only('train_size')}",
-            lambda runs: _curves(_of_all_temperatures(runs), "temperature"),
-            equals=-1, how={"between": (-3.0, 1.0)},
-        ),
+        Exponent("2", "w1 ~ P^gamma for Lambda << Lambda*", "w1", of="train_size", equals=GAMMA,
+                 where=lambda training: _at_t(training) and FAR_BELOW(training),
+                 within=fifth(GAMMA), drift=True),
+        Collapses("3a", "Lambda* ~ P^-b by best collapse of w1/w1(0) against Lambda",
+                  _shifts("train_size"), drifting(BETWEEN), how=BETWEEN,
+                  equals=-constants(CHI).b, within=fifth(2 * GAMMA)),
+        Collapses("3b", lambda runs: "Lambda* ~ 1/T by best collapse of w1/w1(0) against Lambda "
+                  f"at P = {runs.values('train_size')[1]}",
+                  lambda runs: _shifts("temperature")(runs.at(train_size=1)),
+                  equals=-1, how={"between": (-3.0, 1.0)}),
         _law("4", "test error ~ Lambda^((chi+1)/(chi+3))", "test_error", (CHI + 1) / (CHI + 3)),
         _never_helps,
     ],
-    remark=(
-        "After runs at quick scale the collapse of 3a was changed to w1 over its value without "
-        "decay, and the time to min(4/Lambda, 10 t_hat): longer, weights that fit all points "
-        "just shrink. 2 holds for that time (at 20 t_hat its exponent is 0.451 [0.409, 0.488]); "
-        "3a fails at 20 t_hat as well."
-    ),
+    remark="After runs at quick scale the collapse of 3a was changed to w1 over its value without "
+    "decay, and the time to min(4/Lambda, 10 t_hat): longer, weights that fit all points just "
+    "shrink. 2 holds for that time (at 20 t_hat its exponent is 0.451 [0.409, 0.488]); 3a fails at "
+    "20 t_hat as well.",
 )  # fmt: skip

@@ -18,13 +18,14 @@ from typing import Any
 import numpy as np
 
 from sgdphase._typing import FloatArray
-from sgdphase.diagram._style import BLUE, ORANGE, new_figure
-from sgdphase.paper.claim import Claim, Scale, above, below, equal
-from sgdphase.paper.draw import draw_curve, inset, panel
-from sgdphase.paper.figure import Figure, Grid
-from sgdphase.paper.measure import mean
-from sgdphase.paper.runs import Runs
-from sgdphase.paper.settings import SMALL_MARGIN
+from sgdphase.diagram._style import BLUE, new_figure
+from sgdphase.paper._claim import Above, Below, Constant, Spec, Tolerance
+from sgdphase.paper._draw import Curves
+from sgdphase.paper._figure import Figure, Grid
+from sgdphase.paper._ledger import Scale
+from sgdphase.paper._measure import mean
+from sgdphase.paper._runs import Runs
+from sgdphase.paper._settings import SMALL_MARGIN
 from sgdphase.problems import TeacherTask
 from sgdphase.stats import powers
 
@@ -53,36 +54,32 @@ def by_temperature(runs: Runs) -> tuple[FloatArray, FloatArray, FloatArray]:
     return temperature, factor, runs.fitted().curve("temperature", "test_error")[1]
 
 
-def draw_temperature(runs: Runs, scale: Scale) -> Any:
-    figure, axes = panel(r"$T=\eta/B$", "test error", TITLE, size=(5.4, 4.2))
-    small = inset(axes, (0.13, 0.13, 0.42, 0.42), "$T$", r"$\Lambda$")
-    temperature, factor, error = by_temperature(runs)
-    start = float(np.mean(crossings(runs)[0]))
-    for part, y, color in ((axes, error, BLUE), (small, factor, ORANGE)):
-        draw_curve(part, temperature, y, color=color, marker="o", markersize=4)
-        part.axvline(start, color="0.6", linestyle=":", linewidth=1, zorder=0)
+def _marks(axes: Any, runs: Runs) -> None:
+    """Where the nets adapt, and from which `Lambda` on they count as adapted."""
+    start, (small,) = float(np.mean(crossings(runs)[0])), axes.child_axes
+    for panel in (axes, small):
+        panel.axvline(start, color="0.6", linestyle=":", linewidth=1, zorder=0)
     small.axhline(ADAPTED, color="0.6", linestyle=":", linewidth=1)
     small.set_yscale("log", base=2)
-    return figure
 
 
-def temperature_claims(runs: Runs, scale: Scale) -> list[Claim]:
+def temperature_claims(runs: Runs, scale: Scale) -> list[Spec]:
     temperature, factor, error = by_temperature(runs)
     hottest = int(np.flatnonzero(np.isfinite(factor).all(axis=1))[-1])
     adapts, falls = crossings(runs)
     at = f"at the largest T that fits ({temperature[hottest]:g})"
     return [
-        above("1a", f"Lambda > 1 above a threshold T: Lambda {at}", mean(factor[hottest]), ADAPTED,
+        Above("1a", f"Lambda > 1 above a threshold T: Lambda {at}", mean(factor[hottest]), ADAPTED,
               "four deviations of the Lambda of a random net of width 128 from 1"),
-        equal("1b", f"and not below it: Lambda at the lowest T ({temperature[0]:g})",
-              mean(factor[0]), 1, ADAPTED - 1, "the same deviations"),
-        below("2a", f"the error falls above a threshold T: error {at} over that at the lowest",
+        Constant("1b", f"and not below it: Lambda at the lowest T ({temperature[0]:g})",
+                 mean(factor[0]), equals=1, within=Tolerance(ADAPTED - 1, "the same deviations")),
+        Below("2a", f"the error falls above a threshold T: error {at} over that at the lowest",
               mean(error[hottest] / error[0]), 1 / ADAPTED,
               "by the factor that Lambda has at its threshold"),
-        equal("2b", "it starts falling where Lambda starts growing: log2 of the T where the error "
-              "has made a quarter of its whole fall, over the T where log Lambda has made a "
-              "quarter of its whole growth", mean(np.log2(falls / adapts)), 0, 2,
-              "within a factor of 4 in T, of the 2^12 that are scanned"),
+        Constant("2b", "it starts falling where Lambda starts growing: log2 of the T where the "
+                 "error has made a quarter of its whole fall, over the T where log Lambda has made "
+                 "a quarter of its whole growth", mean(np.log2(falls / adapts)), equals=0,
+                 within=Tolerance(2, "within a factor of 4 in T, of the 2^12 that are scanned")),
     ]  # fmt: skip
 
 
@@ -145,15 +142,16 @@ def draw_amplification(runs: Runs, scale: Scale) -> Any:
     return figure
 
 
-def amplification_claims(runs: Runs, scale: Scale) -> list[Claim]:
+def amplification_claims(runs: Runs, scale: Scale) -> list[Spec]:
     _, factor, error = by_temperature(runs)
     fits = np.array([slope_and_bend(*own) for own in zip(factor.T, error.T, strict=True)])
     where = f"over the T at which Lambda > {ADAPTED:g}"
+    bend = "a power law that falls by a factor of 3 has 0.13, a straight line 0"
     return [
-        below("3a", f"the error falls with log Lambda: its slope, {where}", mean(fits[:, 0]), 0,
+        Below("3a", f"the error falls with log Lambda: its slope, {where}", mean(fits[:, 0]), 0,
               "a fall is a slope below 0"),
-        equal("3b", f"linearly: the bend of a parabola in log Lambda, {where}", mean(fits[:, 1]),
-              0, 0.1, "a power law that falls by a factor of 3 has 0.13, a straight line 0"),
+        Constant("3b", f"linearly: the bend of a parabola in log Lambda, {where}",
+                 mean(fits[:, 1]), equals=0, within=Tolerance(0.1, bend)),
     ]  # fmt: skip
 
 
@@ -170,28 +168,29 @@ def slope_and_bend(factor: FloatArray, error: FloatArray) -> tuple[float, float]
     return float(slope), float(((first + last) / 2 - middle) / (first - last))
 
 
+NET = "test error of a fully connected net on the perceptron's task against"
 FIGURES = (
     Figure(
         "figS4a",
-        "test error of a fully connected net on the perceptron's task against T; inset: "
-        "amplification of the informative direction",
-        PLAN,
-        draw_temperature,
-        temperature_claims,
-        remark=(
-            "The first rule of 2b (a fixed factor in both) depended on the slope of the error in "
-            "log Lambda, as planted runs showed; it was changed when quick scale had been seen, "
-            "and laptop not. At laptop scale the claim holds by either."
+        f"{NET} T; inset: amplification of the informative direction",
+        plan=PLAN,
+        draw=Curves(
+            "temperature", "test_error", xlabel=r"$T=\eta/B$", ylabel="test error",
+            title=lambda runs: TITLE, inset=((0.13, 0.13, 0.42, 0.42), "$T$", r"$\Lambda$"),
+            inset_y="amplification", extra=_marks, look={"color": BLUE}, size=(5.4, 4.2),
         ),
+        claims=[temperature_claims],
+        remark="The first rule of 2b (a fixed factor in both) depended on the slope of the error "
+        "in log Lambda, as planted runs showed; it was changed when quick scale had been seen, and "
+        "laptop not. At laptop scale the claim holds by either.",
         reduced=True,
     ),
     Figure(
         "figS4b",
-        "test error of a fully connected net on the perceptron's task against the amplification "
-        "of the informative direction",
-        PLAN,
-        draw_amplification,
-        amplification_claims,
+        f"{NET} the amplification of the informative direction",
+        plan=PLAN,
+        draw=draw_amplification,
+        claims=[amplification_claims],
         reduced=True,
     ),
-)
+)  # fmt: skip

@@ -9,23 +9,23 @@ one regime are compared with those of another within seeds.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sgdphase._typing import FloatArray, Mask
-from sgdphase.diagram import LinePoint, PhaseDiagram, Plane, phase_diagram
+from sgdphase._typing import FloatArray, Mask, Names
+from sgdphase.diagram import PhaseDiagram, Plane, phase_diagram
 from sgdphase.diagram._boundaries import Line, gd_line, line_branch
 from sgdphase.diagram._style import new_figure
-from sgdphase.paper.claim import Claim, above, below, equal, untested
-from sgdphase.paper.figure import Figure
-from sgdphase.paper.measure import estimate
-from sgdphase.paper.planes import GD, NOISE, growth_claim, line_claim, plane_figure, regions
-from sgdphase.paper.runs import Runs
-from sgdphase.paper.settings import SettingAt, cnn_large_margin, fc_large_margin
+from sgdphase.paper._claim import Above, Below, Constant, Spec, Tolerance
+from sgdphase.paper._figure import Figure
+from sgdphase.paper._ledger import Claim
+from sgdphase.paper._measure import estimate
+from sgdphase.paper._planes import GD, NOISE, growth_claim, line_claim, plane_figure, regions
+from sgdphase.paper._runs import Runs
+from sgdphase.paper._settings import SettingAt, cnn_large_margin, fc_large_margin, heading
 from sgdphase.stats import LEVEL, REPLICATES, Estimate, interval
 
 # Letter of the panel: the observable, and its name.
@@ -36,7 +36,7 @@ PANELS = {
     "d": ("test_error_early", r"test error $\epsilon$ with early stopping"),
 }
 # From the plane of a panel's observable and the lines, the panel's claims.
-Claims = Callable[[Plane, PhaseDiagram], list[Claim]]
+Claims = Callable[[Plane, PhaseDiagram], Sequence[Claim | Spec]]
 
 
 def by_weight_change(runs: Runs, factor: float) -> PhaseDiagram:
@@ -49,10 +49,9 @@ def by_weight_change(runs: Runs, factor: float) -> PhaseDiagram:
     if line is not None and star is not None:
         low = line_branch(line, line.batch <= star.value / 2, 1.0, LEVEL, rng)
         high = line_branch(line, line.batch >= star.value * 2, 0.0, LEVEL, rng)
-    points = [] if line is None else line.estimates(LEVEL)
     diagram = replace(
         phase_diagram(plane, factor=factor),
-        gd_line=tuple(LinePoint(b, e.value, e.low, e.high) for b, e in points),
+        gd_line=() if line is None else line.points(LEVEL),
         critical_batch=star,
         critical_temperature=low.level if low else None,
         first_step_lr=high.level if high else None,
@@ -62,7 +61,7 @@ def by_weight_change(runs: Runs, factor: float) -> PhaseDiagram:
     return replace(diagram, cells=_named_cells(diagram))
 
 
-def lowest_rates(plane: Plane) -> NDArray[np.str_]:
+def lowest_rates(plane: Plane) -> Names:
     """The cells that stand for `lr -> 0`, named GD: the lowest learning rate of each batch."""
     fitted = np.isfinite(plane.log_value).any(axis=-1)
     return np.where(fitted & (np.cumsum(fitted, axis=0) == 1), "GD", "unclear")
@@ -98,7 +97,7 @@ def _named_cells(diagram: PhaseDiagram) -> tuple[Any, ...]:
     )
 
 
-def line_claims(plane: Plane, lines: PhaseDiagram) -> list[Claim]:
+def line_claims(plane: Plane, lines: PhaseDiagram) -> list[Claim | Spec]:
     """Panel A: the line is diagonal, then horizontal, and the two meet inside the plane."""
     where = f"where the weight change is {lines.factor:g} x that of eta -> 0"
     return [
@@ -110,49 +109,53 @@ def line_claims(plane: Plane, lines: PhaseDiagram) -> list[Claim]:
 
 def _inside(id: str, says: str, lines: PhaseDiagram) -> Claim:
     """A line that does not bend has its `B*` at one of its ends."""
+    few = "the line is there for fewer than 4 batches"
     if lines.critical_batch is None:
-        return untested(id, says, None, "the line is there for fewer than 4 batches")
+        return Claim(id, says, None, None, few, "undecided")
     first, last = 2 * lines.gd_line[0].batch, lines.gd_line[-1].batch / 2
     rule = f"the interval of B* lies within {first:g} .. {last:g}, an octave from the line's ends"
-    middle, half = (first + last) / 2, (last - first) / 2
-    decided = equal(id, says, lines.critical_batch, middle, half, "")
-    return replace(decided, predicted=None, rule=rule)
+    half = Tolerance((last - first) / 2, "")
+    middle = Constant(id, says, lines.critical_batch, equals=(first + last) / 2, within=half)
+    return replace(middle.decide(Runs(())), predicted=None, rule=rule)
 
 
-def alignment_claims(plane: Plane, lines: PhaseDiagram) -> list[Claim]:
+def alignment_claims(plane: Plane, lines: PhaseDiagram) -> list[Claim | Spec]:
     """Panel B; in the main text: the output has to grow further to overcome the noise of SGD."""
     says = "the alignment grows with T in the noise-dominated regime"
     return [growth_claim("1", says, plane, regions(lines)[NOISE])]
 
 
-def best_claim(id: str, says: str, errors: Plane, lines: PhaseDiagram) -> Claim:
+def best_claim(id: str, says: str, errors: Plane, lines: PhaseDiagram) -> Below:
     """The lowest error is in the noise regime."""
-    noise = regions(lines, away=1.0)[NOISE]
+    noise, ratio = regions(lines, away=1.0)[NOISE], None
     inside, outside = noise & complete(errors), ~noise & complete(errors)
-    if not (inside.any() and outside.any()):
-        return untested(id, says, None, "no cells, or no others, in the noise regime")
-    ratio = error_ratio(errors, lowest(errors, inside), lowest(errors, outside))
+    if inside.any() and outside.any():
+        ratio = error_ratio(errors, lowest(errors, inside), lowest(errors, outside))
     reason = (
         "lowest error of the regime over the lowest of all other cells, each the lowest mean over "
         "seeds among cells where every seed was fitted"
     )
-    return below(id, says, ratio, 1.0, reason)
+    no_cells = "no cells, or no others, in the noise regime"
+    return Below(id, says, ratio, 1.0, reason, otherwise=no_cells)
 
 
-def gd_claim(id: str, says: str, errors: Plane, lines: PhaseDiagram, *, worse: bool) -> Claim:
+TWENTIETH = Tolerance(
+    0.05, "error of GD over that of the noise regime, geometric means over the cells at least a "
+    "factor 4 inside; less than a twentieth is no difference",
+)  # fmt: skip
+
+
+def gd_claim(id: str, says: str, errors: Plane, lines: PhaseDiagram, *, worse: bool) -> Spec:
     """The error of GD is above that of the noise regime, or the same."""
-    fitted = np.isfinite(errors.log_value).any(axis=-1)
+    fitted, ratio = np.isfinite(errors.log_value).any(axis=-1), None
     inside = {name: region & fitted for name, region in regions(lines).items()}
-    if not inside[GD].any() or not inside[NOISE].any():
-        return untested(id, says, None if worse else 1.0, "no cells well inside both regimes")
-    ratio = error_ratio(errors, inside[GD], inside[NOISE])
-    reason = (
-        "error of GD over that of the noise regime, geometric means over the cells at least a "
-        "factor 4 inside; less than a twentieth is no difference"
-    )
-    return (
-        above(id, says, ratio, 1.05, reason) if worse else equal(id, says, ratio, 1, 0.05, reason)
-    )
+    if inside[GD].any() and inside[NOISE].any():
+        ratio = error_ratio(errors, inside[GD], inside[NOISE])
+    no_cells = "no cells well inside both regimes"
+    if worse:
+        bound, reason = 1 + TWENTIETH.size, TWENTIETH.reason
+        return Above(id, says, ratio, bound, reason, otherwise=no_cells)
+    return Constant(id, says, ratio, equals=1, within=TWENTIETH, otherwise=no_cells)
 
 
 def complete(errors: Plane) -> Mask:
@@ -181,7 +184,7 @@ def cell_means(plane: Plane) -> FloatArray:
     return np.asarray(2.0 ** logs.mean(axis=-1).filled(np.nan))
 
 
-def draw_panel(runs: Runs, lines: PhaseDiagram, letter: str, heading: str) -> Any:
+def draw_panel(runs: Runs, lines: PhaseDiagram, letter: str) -> Any:
     """An observable as colours under the lines; errors with a star at the lowest."""
     from sgdphase.diagram import draw_lines, draw_names, draw_plane
 
@@ -201,7 +204,7 @@ def draw_panel(runs: Runs, lines: PhaseDiagram, letter: str, heading: str) -> An
             i, j = np.argwhere(lowest(plane, complete(plane)))[0]
             place = np.log2([plane.batch[j], plane.lr[i]])
             axes.plot(*place, "*", ms=13, mfc="white", mec="black", mew=0.9, zorder=6)
-    axes.set_title(heading, fontsize=10)
+    axes.set_title(heading(runs), fontsize=10)
     return figure
 
 
@@ -227,7 +230,7 @@ def four_panels(
             f"{of} at margin 1 in (B, eta): {what}; lines where the weight change is {factor:g} x "
             "that of eta -> 0",
             at,
-            lambda runs, heading: draw_panel(runs, by_weight_change(runs, factor), letter, heading),
+            lambda runs, scale: draw_panel(runs, by_weight_change(runs, factor), letter),
             lambda runs, scale: decide(runs.plane(observable), by_weight_change(runs, factor)),
         )
 

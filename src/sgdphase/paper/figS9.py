@@ -6,52 +6,45 @@ unfitted fraction of the training set against `lambda^(chi+1)`, rescaled by `d`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from operator import itemgetter
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from sgdphase import theory
 from sgdphase._sweep import Run
 from sgdphase._typing import FloatArray
-from sgdphase.paper.claim import PRECISION_REASON, TENTH, Claim, Scale, below, equal
-from sgdphase.paper.draw import DASHED, colored, inset, key, legend, panel
-from sgdphase.paper.figure import Figure, Grid
-from sgdphase.paper.measure import (
+from sgdphase.paper._claim import PRECISION, Below, Constant, Exponent, Tolerance
+from sgdphase.paper._draw import DASHED, colored, inset, key, legend, panel
+from sgdphase.paper._figure import Figure, Grid
+from sgdphase.paper._ledger import Scale
+from sgdphase.paper._measure import Mean, Slope, exponent, per_seed
+from sgdphase.paper._runs import (
+    Runs,
     at,
     expected_error,
     expected_unfitted,
-    exponent,
-    geometric_mean,
     mean_at,
     time_grid,
     unfitted_at_crossover,
 )
-from sgdphase.paper.runs import Runs
-from sgdphase.stats import Estimate, logarithms, seed_means, whole_powers
+from sgdphase.stats import Estimate, whole_powers
 
 CHI, MARGIN, TEMPERATURE = 1.0, 2.0**-7, 0.125
 
 
 def _grid(train_size: int, dims: tuple[int, int]) -> Grid:
     return Grid(
-        chi=CHI,
-        margin=MARGIN,
-        temperature=TEMPERATURE,
-        batch=1,
+        chi=CHI, margin=MARGIN, temperature=TEMPERATURE, batch=1,
         quick=dict(train_size=2048, dim=whole_powers(3, 5), seeds=3, test_size=4096),
         paper=dict(train_size=train_size, dim=whole_powers(*dims), seeds=20),
-    )
-
-
-def typical(values: ArrayLike) -> Estimate:
-    """Geometric mean of `[cells, seeds]`, first over the cells that a seed has."""
-    return geometric_mean(np.exp(seed_means(logarithms(values).T)))
+    )  # fmt: skip
 
 
 def _crossover(runs: list[Run]) -> float:
-    return typical([[run.outcome["crossover_time"] for run in runs]]).value
+    return per_seed([[run.outcome["crossover_time"] for run in runs]]).value
 
 
 def _title(runs: Runs) -> str:
@@ -87,20 +80,6 @@ def draw_errors(runs: Runs, scale: Scale) -> Any:
 # Training set and distribution differ by one half at t_hat. By SI 5 the difference goes as d/(P n),
 # that is as t^((chi+1)/(chi+3)): at t_hat / 64 it is 6 % for chi = 1.
 EARLY = 64.0
-
-
-def error_claims(runs: Runs, scale: Scale) -> list[Claim]:
-    law = exponent(*runs.curve("dim", "crossover_time"))
-    _, ratios = runs.curve("dim", _early_ratio)
-    return [
-        equal("1a", f"train and test error are equal before t_hat: their ratio at t_hat/{EARLY:g}",
-              typical(ratios), 1.0, 0.1, "one half apart at t_hat and falling as t^(1/2) backwards "
-              "is 6 %; the rest is counting"),
-        below("1b", "they part at a time t_hat that falls with d (exponent of t_hat in d)",
-              law, 0.0, "any dependence on d of this sign"),
-        equal("1c", "t_hat ~ d^(1-b) (effective exponent at this P)",
-              law, 1 - theory.constants(CHI).b, TENTH, PRECISION_REASON),
-    ]  # fmt: skip
 
 
 def _early_ratio(run: Run) -> float:
@@ -150,40 +129,31 @@ def _theory(axes: Any, small: Any, runs: Runs) -> None:
 # The asymptotic form of the averages is good to 20 % from lambda = 2 on; the training set follows
 # the distribution to 12 % up to t_hat / 16 (one half at t_hat, falling as t^(1/2) backwards).
 FIRST_LAMBDA, ONLINE = 2.0, 16.0
+STAGE = f"lambda > {FIRST_LAMBDA:g}, t < t_hat/{ONLINE:g}"
+Online = partial(Constant, within=PRECISION, otherwise="fewer than 3 points in the online stage")
 
 
-def unfitted_claims(runs: Runs, scale: Scale) -> list[Claim]:
-    lam, n, ratio = _online_stage(runs)
-    x, stage = lam ** (CHI + 1), f"lambda > {FIRST_LAMBDA:g}, t < t_hat/{ONLINE:g}"
-    few, enough = "fewer than 3 points in the online stage", len(lam) >= 3
-    return [
-        equal("2a", "n ~ lambda^-(chi+1): exponent in lambda^(chi+1), effective, while online "
-              f"({stage})", exponent(x, n) if enough else None, -1, TENTH, PRECISION_REASON, few),
-        equal("2b", f"n is that of the theory at the same weights and margin (ratio), {stage}",
-              typical(ratio) if enough else None, 1, 0.15,
-              "12 % are left of the crossover at t_hat/16", few),
-        equal("2c", "exponent of n less that of the theory at the same weights and margin, "
-              f"{stage}", exponent(x, ratio) if enough else None, 0, TENTH, PRECISION_REASON, few),
-        equal("3", "n(t_hat) ~ d (effective exponent)",
-              exponent(*runs.curve("dim", unfitted_at_crossover)), 1, TENTH, PRECISION_REASON),
-    ]  # fmt: skip
-
-
-def _online_stage(runs: Runs) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """`lambda [cells]`, `n` and `n` over that of the theory `[cells, seeds]`, while online.
+def _online_stage(
+    measure: Callable[[FloatArray, FloatArray], Estimate], over_theory: bool
+) -> Callable[[Runs], Estimate | None]:
+    """A number of `lambda^(chi+1) [cells]` and `n [cells, seeds]`, or its ratio to the theory.
 
     Cells are steps of half an octave in `lambda` for each dimension; NaN where a run has left the
     online stage before it reaches them.
     """
-    lams, unfitted, ratios = [], [], []
-    for dim in runs.values("dim"):
-        for lam in FIRST_LAMBDA * np.sqrt(2.0) ** np.arange(12):
-            pairs = np.array([_unfitted_at(run, lam) for run in runs.by_seed(dim=dim)])
-            if np.isfinite(pairs).any():
-                lams.append(float(lam))
-                unfitted.append(pairs[:, 0])
-                ratios.append(pairs[:, 0] / pairs[:, 1])
-    return np.array(lams), np.array(unfitted), np.array(ratios)
+
+    def measured(runs: Runs) -> Estimate | None:
+        lams, values = [], []
+        for dim in runs.values("dim"):
+            for lam in FIRST_LAMBDA * np.sqrt(2.0) ** np.arange(12):
+                n, expected = np.array([_unfitted_at(run, lam) for run in runs.by_seed(dim=dim)]).T
+                if np.isfinite(n).any():
+                    lams.append(float(lam))
+                    values.append(n / expected if over_theory else n)
+        x = np.array(lams) ** (CHI + 1)
+        return measure(x, np.array(values)) if len(lams) >= 3 else None
+
+    return measured
 
 
 def _unfitted_at(run: Run, lam: float) -> tuple[float, float]:
@@ -207,7 +177,16 @@ FIGURES = (
         "train and test error in time for several d: they part at t_hat",
         plan=_grid(8192, dims=(5, 9)),
         draw=draw_errors,
-        claims=error_claims,
+        claims=[
+            Constant("1a", "train and test error are equal before t_hat: their ratio at "
+                     f"t_hat/{EARLY:g}", Mean(_early_ratio, "dim", how=per_seed), equals=1,
+                     within=Tolerance(0.1, "one half apart at t_hat and falling as t^(1/2) "
+                                      "backwards is 6 %; the rest is counting")),
+            Below("1b", "they part at a time t_hat that falls with d (exponent of t_hat in d)",
+                  Slope("crossover_time", "dim"), 0, "any dependence on d of this sign"),
+            Exponent("1c", "t_hat ~ d^(1-b) (effective exponent at this P)", "crossover_time",
+                     of="dim", equals=1 - theory.constants(CHI).b, within=PRECISION),
+        ],
         trajectories=True,
         remark="The number of seeds was raised from 5 to 20 after a first run, in which 1c was "
         "undecided.",
@@ -217,10 +196,20 @@ FIGURES = (
         "unfitted fraction n against lambda^(chi+1) for several d, rescaled by d",
         plan=_grid(4096, dims=(4, 8)),
         draw=draw_unfitted,
-        claims=unfitted_claims,
+        claims=[
+            Online("2a", "n ~ lambda^-(chi+1): exponent in lambda^(chi+1), effective, while online "
+                   f"({STAGE})", _online_stage(exponent, False), equals=-1),
+            Online("2b", f"n is that of the theory at the same weights and margin (ratio), {STAGE}",
+                   _online_stage(lambda x, y: per_seed(y), True), equals=1,
+                   within=Tolerance(0.15, "12 % are left of the crossover at t_hat/16")),
+            Online("2c", "exponent of n less that of the theory at the same weights and margin, "
+                   f"{STAGE}", _online_stage(exponent, True), equals=0),
+            Exponent("3", "n(t_hat) ~ d (effective exponent)", unfitted_at_crossover, of="dim",
+                     equals=1, within=PRECISION),
+        ],
         trajectories=True,
         remark="The number of seeds was raised from 5 to 20 and the estimator of 2a changed (it "
         "dropped values of lambda that not every seed reached) after a first run, in which 2a "
         "failed at -0.816 [-0.844, -0.786]; 2c was added then.",
     ),
-)
+)  # fmt: skip

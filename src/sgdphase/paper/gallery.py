@@ -9,23 +9,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from sgdphase.paper.figure import FIGURES, Figure, read_claims
+from sgdphase.paper._figure import FIGURES, Figure, read_claims
+from sgdphase.paper._ledger import totals
 from sgdphase.stats import digits
-
-
-def totals(ledger: list[dict[str, Any]]) -> str:
-    """How many claims hold, fail, or are undecided.
-
-    >>> totals([{"verdict": "holds"}, {"verdict": "fails"}])
-    '2 claims: 1 hold, 1 fail, 0 undecided'
-    """
-    counts = dict.fromkeys(("holds", "fails", "undecided"), 0)
-    for claim in ledger:
-        counts[claim["verdict"]] += 1
-    return (
-        f"{len(ledger)} claims: {counts['holds']} hold, {counts['fails']} fail, "
-        f"{counts['undecided']} undecided"
-    )
 
 
 def page(folder: Path) -> str:

@@ -13,11 +13,12 @@ import numpy as np
 from sgdphase import theory
 from sgdphase._typing import FloatArray
 from sgdphase.diagram._style import BLUE, GREEN, ORANGE, new_figure
-from sgdphase.paper.claim import Claim, Scale, above, below, equal
-from sgdphase.paper.draw import colored, key
-from sgdphase.paper.figure import Figure
-from sgdphase.paper.measure import expected_error, exponent, geometric_mean
-from sgdphase.paper.runs import Runs
+from sgdphase.paper._claim import Above, Below, Constant, Spec, Tolerance
+from sgdphase.paper._draw import colored, key
+from sgdphase.paper._figure import Figure
+from sgdphase.paper._ledger import Scale
+from sgdphase.paper._measure import exponent, geometric_mean
+from sgdphase.paper._runs import Runs, expected_error
 from sgdphase.stats import Estimate, whole_powers
 
 CHIS = (0.0, 1.0, 3.0)
@@ -148,24 +149,27 @@ def _after_one_step(points: Any, batch: int, seed: int) -> FloatArray:
 # Numbers without noise: only the distance from the limit counts, and a hundredth is far below any
 # difference between exponents or constants of different chi.
 CLOSE = 0.01
-CLOSE_REASON = "no noise; the limit is approached as a power of t, and the last decades are far out"
+FAR_OUT = Tolerance(
+    CLOSE, "no noise; the limit is approached as a power of t, and the last decades are far out"
+)
 
 
-def claims_of_limits(runs: Runs, scale: Scale) -> list[Claim]:
+def claims_of_limits(runs: Runs, scale: Scale) -> list[Spec]:
     chi, listed = np.array(CHIS), "chi = 0, 1, 3"
     ratios = [value[0] for x in CHIS for value in limits(np.array([1e4]), x).values()]
     k_perp = np.array([theory.constants(x).k_perp for x in CHIS])
     w_perp = np.array([solution(x).w_perp[-1] for x in CHIS]) / (k_perp * np.sqrt(DIM))
     w1, unfitted = last_exponents("w1"), last_exponents("unfitted")
     return [
-        equal("1", f"exact integrals over asymptotic constants at lambda = 10^4, {listed}",
-              _range(np.array(ratios)), 1, CLOSE, "corrections are 1/lambda or smaller"),
-        equal("2", f"|w_perp| -> k_perp T sqrt(d): their ratio at t = 10^8 T d, {listed}",
-              _range(w_perp), 1, CLOSE, CLOSE_REASON),
-        equal("3", f"w1 ~ t^(1/(3+chi)): exponent times 3+chi, {listed}",
-              _range(w1 * (3 + chi)), 1, CLOSE, CLOSE_REASON),
-        equal("4", f"n ~ t^-((chi+1)/(chi+3)): exponent over predicted, {listed}",
-              _range(-unfitted * (chi + 3) / (chi + 1)), 1, CLOSE, CLOSE_REASON),
+        Constant("1", f"exact integrals over asymptotic constants at lambda = 10^4, {listed}",
+                 _range(np.array(ratios)), equals=1,
+                 within=Tolerance(CLOSE, "corrections are 1/lambda or smaller")),
+        Constant("2", f"|w_perp| -> k_perp T sqrt(d): their ratio at t = 10^8 T d, {listed}",
+                 _range(w_perp), equals=1, within=FAR_OUT),
+        Constant("3", f"w1 ~ t^(1/(3+chi)): exponent times 3+chi, {listed}",
+                 _range(w1 * (3 + chi)), equals=1, within=FAR_OUT),
+        Constant("4", f"n ~ t^-((chi+1)/(chi+3)): exponent over predicted, {listed}",
+                 _range(-unfitted * (chi + 3) / (chi + 1)), equals=1, within=FAR_OUT),
     ]  # fmt: skip
 
 
@@ -174,7 +178,7 @@ def _range(values: FloatArray) -> Estimate:
     return Estimate(float(values.mean()), float(values.min()), float(values.max()))
 
 
-def claims_of_fluctuations(runs: Runs, scale: Scale) -> list[Claim]:
+def claims_of_fluctuations(runs: Runs, scale: Scale) -> list[Spec]:
     dims = np.array(dims_of(scale), dtype=np.float64)
     upper = dims >= np.sqrt(dims[0] * dims[-1])
     says = "relative fluctuations of {} fall as d^-1/2 (two-variable SDE, chi = 1, t = 100 T d)"
@@ -188,26 +192,28 @@ def claims_of_fluctuations(runs: Runs, scale: Scale) -> list[Claim]:
         ("5d", late, "w_perp", upper, same),
     ]
     return [
-        equal(id, text.format(name), exponent(dims[keep], spread(scale)[name][0][keep]), -0.5,
-              0.05, why)
+        Constant(id, text.format(name), exponent(dims[keep], spread(scale)[name][0][keep]),
+                 equals=-0.5, within=Tolerance(0.05, why))
         for id, text, name, keep, why in rows
     ]  # fmt: skip
 
 
-def claims_of_first_step(runs: Runs, scale: Scale) -> list[Claim]:
+def claims_of_first_step(runs: Runs, scale: Scale) -> list[Spec]:
     steps = {chi: one_step(chi, scale) for chi in CHIS}
     share = fitted_share(scale)
     return [
-        *(equal(f"6.chi{chi:g}", "w1 = eta E|x1|/sqrt(d) after the first step (ratio)",
-                geometric_mean(w1), 1, CLOSE, "nothing but sampling noise can differ")
+        *(Constant(f"6.chi{chi:g}", "w1 = eta E|x1|/sqrt(d) after the first step (ratio)",
+                   geometric_mean(w1), equals=1,
+                   within=Tolerance(CLOSE, "nothing but sampling noise can differ"))
           for chi, (_, w1, _) in steps.items()),
-        *(equal(f"7.chi{chi:g}", "error ~ B^-((chi+1)/2) after the first step",
-                exponent(batch, error), -(chi + 1) / 2, 0.1 * (chi + 1) / 2,
-                "a tenth of it; lambda is 3 and more, where corrections to the asymptote fade")
+        *(Constant(f"7.chi{chi:g}", "error ~ B^-((chi+1)/2) after the first step",
+                   exponent(batch, error), equals=-(chi + 1) / 2,
+                   within=Tolerance(0.1 * (chi + 1) / 2, "a tenth of it; lambda is 3 and more, "
+                                    "where corrections to the asymptote fade"))
           for chi, (batch, _, error) in steps.items()),
-        above("8a", "one step fits all points at B = 8 B_1, B_1 ~ P^(2/(1+chi)) (share)",
+        Above("8a", "one step fits all points at B = 8 B_1, B_1 ~ P^(2/(1+chi)) (share)",
               share[8.0], 0.9, "n = 1/P at B_1, hence 1/64 points unfitted on average"),
-        below("8b", "one step does not fit all points at B = B_1/8 (share)",
+        Below("8b", "one step does not fit all points at B = B_1/8 (share)",
               share[0.125], 0.1, "64 points unfitted on average"),
     ]  # fmt: skip
 

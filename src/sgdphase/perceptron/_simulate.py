@@ -9,11 +9,10 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sgdphase._parameters import FRACTION, NOT_NEGATIVE, POSITIVE
 from sgdphase._streams import PERCEPTRON_BATCHES
-from sgdphase._typing import FloatArray
+from sgdphase._typing import FloatArray, IntArray
 from sgdphase.errors import require
 from sgdphase.perceptron import _sgd
 from sgdphase.perceptron._random import random_state
@@ -75,7 +74,7 @@ class Weights:
     status: Literal["fitted", "budget", "diverged"]
     steps: int
     w: FloatArray
-    snapshot_steps: NDArray[np.int64]
+    snapshot_steps: IntArray
     snapshots: FloatArray
 
 
@@ -198,7 +197,7 @@ def _run(
     return Weights(_ENDS[end], int(steps), w, snapshot_steps, np.vstack([snapshots[:before], w]))
 
 
-def snapshot_schedule(max_steps: int) -> NDArray[np.int64]:
+def snapshot_schedule(max_steps: int) -> IntArray:
     """Every step up to 8, then `PER_OCTAVE` for each doubling.
 
     >>> snapshot_schedule(40)

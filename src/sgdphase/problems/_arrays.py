@@ -14,6 +14,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from sgdphase._typing import FloatArray, Mask
 from sgdphase.errors import InputError
 from sgdphase.problems._dataset import Dataset
 from sgdphase.problems._split import Split
@@ -79,8 +80,8 @@ class Arrays(Split):
 class _Points:
     """All points as they are in the file; `take` converts the chosen ones only."""
 
-    x: NDArray[np.float64]
-    y: NDArray[np.bool_]
+    x: FloatArray
+    y: Mask
     mean: float
     deviation: float
 
@@ -115,7 +116,7 @@ def _parsed(content: bytes, path: str) -> _Points:
         raise InputError(f"{path}: {error}") from None
 
 
-def _unpacked(content: bytes) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _unpacked(content: bytes) -> tuple[FloatArray, FloatArray]:
     if not zipfile.is_zipfile(io.BytesIO(content)):
         raise InputError("must be an .npz file, as numpy.savez makes it, with arrays x and y")
     try:
@@ -140,7 +141,7 @@ def _unpacked(content: bytes) -> tuple[NDArray[np.float64], NDArray[np.float64]]
         raise InputError(f"is a damaged .npz file ({e})") from None
 
 
-def _checked_inputs(x: NDArray[np.float64]) -> NDArray[np.float64]:
+def _checked_inputs(x: FloatArray) -> FloatArray:
     if x.dtype.kind not in "biuf":
         raise InputError(f"x is of type {x.dtype}: must be of numbers")
     if x.ndim < 2 or x.size == 0:
@@ -152,7 +153,7 @@ def _checked_inputs(x: NDArray[np.float64]) -> NDArray[np.float64]:
     return x
 
 
-def _checked_labels(y: NDArray[np.float64], points: int) -> NDArray[np.bool_]:
+def _checked_labels(y: FloatArray, points: int) -> Mask:
     if y.dtype.kind not in "biuf":
         raise InputError(f"y is of type {y.dtype}: must be of numbers")
     if y.shape != (points,):
@@ -165,7 +166,7 @@ def _checked_labels(y: NDArray[np.float64], points: int) -> NDArray[np.bool_]:
     return np.asarray(y == values[1])
 
 
-def _moments(x: NDArray[np.float64]) -> tuple[float, float]:
+def _moments(x: FloatArray) -> tuple[float, float]:
     with np.errstate(over="ignore", invalid="ignore"):
         mean, deviation = float(x.mean(dtype=np.float64)), float(x.std(dtype=np.float64))
     if not 0 < deviation < np.inf:

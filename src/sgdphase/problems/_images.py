@@ -15,6 +15,7 @@ from typing import ClassVar, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from sgdphase._typing import Mask
 from sgdphase.errors import InputError
 from sgdphase.problems._dataset import Dataset
 from sgdphase.problems._files import CIFAR10, MNIST, FileSet, fetch, read
@@ -125,7 +126,7 @@ def _parsed(owner: FileSet, name: str, parse: Callable[[bytes], T]) -> T:
         raise InputError(f"{name}: {error}") from None
 
 
-def _images(pixels: Bytes, positive: NDArray[np.bool_]) -> _Images:
+def _images(pixels: Bytes, positive: Mask) -> _Images:
     y = np.where(positive, np.float32(1), np.float32(-1))
     return _Images(pixels, y, *_moments(pixels))
 

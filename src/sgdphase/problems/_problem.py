@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import importlib
-from typing import Any, ClassVar, Protocol, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, cast
 
 from sgdphase.errors import InputError
-from sgdphase.problems._dataset import Dataset
+
+if TYPE_CHECKING:  # without numpy, which `--help` does not need
+    from sgdphase.problems._dataset import Dataset
 
 
 class Problem(Protocol):

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sgdphase._streams import TEACHER_DIRECTION, TEACHER_TEST, TEACHER_TRAIN, data_stream
+from sgdphase._typing import FloatArray
 from sgdphase.errors import InputError, require
 from sgdphase.problems._dataset import Dataset
 from sgdphase.theory import CHI_MAX
@@ -66,7 +66,7 @@ class TeacherTask:
         """`size` fresh points of `seed`, independent of every training set."""
         return self._sample(size, seed, TEACHER_TEST)
 
-    def informative(self, seed: int) -> NDArray[np.float64]:
+    def informative(self, seed: int) -> FloatArray:
         """The unit vector `u` of `seed` with `y = sign(x . u)`."""
         u = np.zeros(self.dim)
         u[0] = 1.0
@@ -98,7 +98,7 @@ class TeacherTask:
         return Dataset(x, y)
 
 
-def _turn(x: NDArray[np.float64], u: NDArray[np.float64]) -> None:
+def _turn(x: FloatArray, u: FloatArray) -> None:
     """Take the first axis to `u`, in place and without changing a length or an angle.
 
     The reflection at the plane normal to `v = e1 + s u` takes `e1` to `-s u`. With `s` the sign of

@@ -1,6 +1,8 @@
 from ._bootstrap import LEVEL as LEVEL
 from ._bootstrap import REPLICATES as REPLICATES
 from ._bootstrap import interval as interval
+from ._bootstrap import level_difference as level_difference
+from ._bootstrap import line_fit as line_fit
 from ._bootstrap import linear_fit as linear_fit
 from ._bootstrap import seed_means as seed_means
 from ._bootstrap import seed_replicates as seed_replicates
@@ -24,8 +26,10 @@ from ._loglinear import loglinear as loglinear
 from ._power_law import PowerLaw as PowerLaw
 from ._power_law import effective_power_laws as effective_power_laws
 from ._power_law import power_law as power_law
+from ._powers import nearest_power as nearest_power
 from ._powers import power_of_two as power_of_two
 from ._powers import power_of_two_tex as power_of_two_tex
+from ._powers import power_or_digits as power_or_digits
 from ._powers import powers as powers
 from ._powers import whole_powers as whole_powers
 

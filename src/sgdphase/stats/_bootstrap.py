@@ -87,14 +87,14 @@ def seed_replicates(values: ArrayLike, rng: np.random.Generator, count: int) -> 
 
 
 def linear_fit(
-    design: FloatArray, mean: FloatArray, replicates: FloatArray, rng: np.random.Generator
+    design: FloatArray, mean: FloatArray, replicates: FloatArray, rng: np.random.Generator | None
 ) -> tuple[FloatArray, FloatArray]:
     """Least squares of `mean` on `design`, with replicates of the coefficients.
 
     If fewer than a tenth of the replicates scatter as much about the fit as the means do, the
     excess over their median counts as scatter of the cells. It adds Student noise with `n - k`
-    degrees of freedom. `design` is `[n, k]`, one row per cell, and `replicates` are `[R, n]`, all
-    NaN with a single seed; the result is `[k]` and `[R, k]`.
+    degrees of freedom; without `rng`, it does not count. `design` is `[n, k]`, one row per cell,
+    and `replicates` are `[R, n]`, all NaN with a single seed; the result is `[k]` and `[R, k]`.
 
     >>> design = np.array([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]])
     >>> y = np.array([1.0, 3.0, 5.0])
@@ -105,7 +105,7 @@ def linear_fit(
     inverse = np.linalg.pinv(design)
     coefficients = inverse @ mean
     copies = replicates @ inverse.T
-    if n > k:
+    if n > k and rng is not None:
         project = np.eye(n) - design @ inverse
         scatter = float(np.sum((project @ mean) ** 2)) / (n - k)
         no_seeds = not np.isfinite(replicates).any()
@@ -116,6 +116,40 @@ def linear_fit(
         base = coefficients if no_seeds else copies
         copies = base + excess * draws * student[:, None]
     return coefficients, copies
+
+
+def line_fit(
+    x: FloatArray, mean: FloatArray, replicates: FloatArray, rng: np.random.Generator | None
+) -> tuple[FloatArray, FloatArray]:
+    """`linear_fit` of a line: the value at the mean of `x [n]` or `[n, k]`, then the slopes.
+
+    >>> x = np.array([0.0, 1.0, 2.0])
+    >>> y = 1 + 2 * x
+    >>> line_fit(x, y, np.tile(y, (10, 1)), np.random.default_rng(0))[0].round(6).tolist()
+    [3.0, 2.0]
+    """
+    design = np.column_stack([np.ones(len(x)), x - x.mean(axis=0)])
+    return linear_fit(design, mean, replicates, rng)
+
+
+def level_difference(
+    upper: FloatArray, lower: FloatArray, rng: np.random.Generator, count: int
+) -> tuple[float, FloatArray]:
+    """The mean of `upper` minus that of `lower`, each `[cell, seed]`, with `count` replicates.
+
+    What is common to the runs of a seed drops out.
+
+    >>> upper, lower = np.array([[2.0, 3.0]]), np.array([[1.0, 2.0]])
+    >>> difference, copies = level_difference(upper, lower, np.random.default_rng(0), 10)
+    >>> round(difference, 6), bool(np.allclose(copies, 1))
+    (1.0, True)
+    """
+    cells = np.concatenate([upper, lower])
+    design = np.zeros((len(cells), 2))
+    design[: len(upper), 0] = design[len(upper) :, 1] = 1
+    copies = seed_replicates(cells, rng, count)
+    (high, low), many = linear_fit(design, seed_means(cells), copies, rng)
+    return float(high - low), many[:, 0] - many[:, 1]
 
 
 def interval(value: float, replicates: FloatArray, level: float = LEVEL) -> Estimate:

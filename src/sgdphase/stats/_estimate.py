@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 
@@ -28,6 +29,10 @@ class Estimate:
 
     def __repr__(self) -> str:
         return shown(self)
+
+    def mapped(self, function: Callable[[float], float]) -> Estimate:
+        """The estimate of an increasing `function` of the number."""
+        return Estimate(function(self.value), function(self.low), function(self.high))
 
     def as_dict(self) -> dict[str, float | None]:
         """Plain numbers, None instead of NaN."""

@@ -12,7 +12,7 @@ from sgdphase.stats._bootstrap import (
     LEVEL,
     REPLICATES,
     interval,
-    linear_fit,
+    line_fit,
     seed_means,
     seed_replicates,
 )
@@ -79,11 +79,11 @@ def loglinear(
     """
     x, y = np.asarray(log_x, dtype=np.float64), np.asarray(log_y, dtype=np.float64)
     x = x[:, None] if x.ndim == 1 else x
-    design = np.column_stack([np.ones(len(x)), x - x.mean(axis=0)])
     rng = np.random.default_rng(seed)
     mean, copies = seed_means(y), seed_replicates(y, rng, replicates)
-    fit, many = linear_fit(design, mean, copies, rng)
-    scatter = float(np.sqrt(np.mean((mean - design @ fit) ** 2)))
+    fit, many = line_fit(x, mean, copies, rng)
+    residuals = mean - fit[0] - (x - x.mean(axis=0)) @ fit[1:]
+    scatter = float(np.sqrt(np.mean(residuals**2)))
     return LogLinear(float(fit[0]), fit[1:], many, scatter, level)
 
 

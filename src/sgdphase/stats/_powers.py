@@ -37,6 +37,28 @@ def whole_powers(first: int, last: int, step: int = 1) -> list[int]:
     return [2**k for k in range(first, last + 1, step)]
 
 
+def nearest_power(value: float) -> int:
+    """The power of two nearest to a number (in log), and at least 1.
+
+    >>> nearest_power(100), nearest_power(0.1)
+    (128, 1)
+    """
+    return int(2 ** max(round(math.log2(value)), 0))
+
+
+def power_or_digits(value: float, count: int = 3, below: float = math.inf) -> str:
+    """A power of two as `2^k` if it is less than `below`, other numbers with `count` digits.
+
+    >>> power_or_digits(2.0**-10), power_or_digits(16, below=1), power_or_digits(0.3)
+    ('2^-10', '16', '0.3')
+    """
+    if 0 < value < below and math.isfinite(value):
+        power = math.log2(value)
+        if abs(power - round(power)) < 1e-9:  # values may be rounded to 12 digits
+            return power_of_two(value)
+    return f"{value:.{count}g}"
+
+
 def power_of_two(value: float) -> str:
     """`2^k` for the nearest whole `k`, as text.
 

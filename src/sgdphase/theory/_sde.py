@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from sgdphase._typing import FloatArray
+from sgdphase._typing import FloatArray, IntArray
 from sgdphase.errors import InputError
 from sgdphase.theory._averages import averages, averages_at
 from sgdphase.theory._constants import check_positive
@@ -117,7 +117,7 @@ def _first_point(time: float, setting: Setting, rng: np.random.Generator) -> tup
 
 def _grid(
     times: FloatArray, setting: Setting, accuracy: float
-) -> tuple[float, FloatArray, npt.NDArray[np.int64]]:
+) -> tuple[float, FloatArray, IntArray]:
     """Start, step lengths, and after how many steps each of the increasing ``times`` is reached."""
     start = min(setting.untouched_until(), float(times[0]))
     decades = math.log10(times[-1] / start)
@@ -146,7 +146,7 @@ def _walk(
     w1: float,
     q: float,
     steps: FloatArray,
-    stops: npt.NDArray[np.int64],
+    stops: IntArray,
     normals: FloatArray,
     model: Model,
 ) -> tuple[FloatArray, FloatArray]:

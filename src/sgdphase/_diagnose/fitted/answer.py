@@ -142,8 +142,8 @@ class FittedDiagnosis:
         star = self.critical_batch_at(self.measured_at)
         if star is None:
             return None
-        below = [point.lr / point.batch for point in self.gd_line if point.batch < star.value]
-        above = [point.lr for point in self.gd_line if point.batch >= star.value]
+        below = [point.lr.value / point.batch for point in self.gd_line if point.batch < star.value]
+        above = [point.lr.value for point in self.gd_line if point.batch >= star.value]
         if not (below if batch < star.value else above):
             return None
         return min([*(slope * batch for slope in below), *above])

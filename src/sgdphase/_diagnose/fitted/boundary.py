@@ -16,9 +16,9 @@ from dataclasses import KW_ONLY, dataclass, field
 from sgdphase._diagnose.fitted.crossover import Crossover, Side, crossover
 from sgdphase._diagnose.fitted.reasons import left_out
 from sgdphase._diagnose.fitted.row import STEP, row_search
-from sgdphase._diagnose.learner import PlaneSearcher, Search, Trial, power_of_two
+from sgdphase._diagnose.learner import PlaneSearcher, Search, Trial
 from sgdphase.errors import require
-from sgdphase.stats import Estimate
+from sgdphase.stats import Estimate, nearest_power
 
 DISTANCES = (4, 8, 16)  # from B*, of the cells that a side is measured at
 NEAREST = 2  # the crossover is sharp: if need be, both laws are used at B*/2 and 2 B*
@@ -146,7 +146,7 @@ class CriticalBatch(PlaneSearcher):
         """The cells around `B*`, first of one seed to see that they are well placed, then more."""
         state, lr = self._state, self._state.lr
         for _ in range(ROUNDS):
-            centre = power_of_two(estimate)
+            centre = nearest_power(estimate)
             noise, first = self._around(centre, self._lowest(centre))
             if not first or not noise:
                 above = f"B* is above {self.train_size / NEAREST:g}, half of the train size"
@@ -214,7 +214,7 @@ class CriticalBatch(PlaneSearcher):
         return left_out(self.observations.outcomes((self._state.lr, batch) for batch in batches))
 
     def _allowed(self, batch: float) -> int:
-        return min(max(power_of_two(batch), self.smallest_batch), self.train_size)
+        return min(max(nearest_power(batch), self.smallest_batch), self.train_size)
 
     def _around(self, centre: int, lowest: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Batches at which to measure the two laws, fewer where the range ends."""

@@ -15,7 +15,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from sgdphase._typing import FloatArray
-from sgdphase.stats import REPLICATES, Estimate, interval, linear_fit, seed_means, seed_replicates
+from sgdphase.stats import (
+    REPLICATES,
+    Estimate,
+    interval,
+    level_difference,
+    line_fit,
+    seed_means,
+    seed_replicates,
+)
 
 # Half way between the slope of a side in log batch and that of the other.
 REACH = 0.5
@@ -73,17 +81,12 @@ def crossover(noise: Side, first: Side, gd_bound: float) -> Crossover | None:
     if not paired.any():
         return None
     below, above = noise.log_value[:, paired], first.log_value[:, paired]
-    columns = np.concatenate([below + np.log2(noise.batch)[:, None], above])
-    design = np.zeros((len(columns), 2))
-    design[: len(below), 0] = design[len(below) :, 1] = 1
-    rng = np.random.default_rng(0)
-    copies = seed_replicates(columns, rng, REPLICATES)
-    (a, b), many = linear_fit(design, seed_means(columns), copies, rng)
-    difference = many[:, 0] - many[:, 1]
+    scaled = below + np.log2(noise.batch)[:, None]
+    log_star, copies = level_difference(scaled, above, np.random.default_rng(0), REPLICATES)
     if paired.sum() < 2:
         # The scatter of cells alone does not say what another training set would give.
-        difference = np.full(REPLICATES, np.nan)
-    logs = interval(float(a - b), difference)
+        copies = np.full(REPLICATES, np.nan)
+    logs = interval(log_star, copies)
     low = logs.low - _left_of_gd(noise.log_value[:, 0], gd_bound)
     return Crossover(
         critical_batch=Estimate(2.0**logs.value, 2.0**low, 2.0**logs.high),
@@ -111,10 +114,9 @@ def _slope(batch: Sequence[int], values: FloatArray) -> Estimate | None:
     """The slope of the means of `values [batch, seed]` in log batch; None for one batch."""
     if len(batch) < 2:
         return None
-    x = np.log2(batch)
-    weights = (x - x.mean()) / np.sum((x - x.mean()) ** 2)
     copies = seed_replicates(values, np.random.default_rng(0), REPLICATES)
-    return interval(float(weights @ seed_means(values)), copies @ weights)
+    (_, slope), many = line_fit(np.log2(batch), seed_means(values), copies, None)
+    return interval(float(slope), many[:, 1])
 
 
 def _beyond(slope: Estimate | None, target: float) -> bool:

@@ -11,16 +11,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Generator, Iterable
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
 
 import numpy as np
 
 from sgdphase._diagnose.fitted.reasons import left_out
-from sgdphase._diagnose.learner import Cell, PlaneSearcher, Search, Trial, power_of_two
+from sgdphase._diagnose.learner import Cell, PlaneSearcher, Search, Trial
+from sgdphase.diagram import LinePoint
 from sgdphase.diagram._boundaries import crossing
-from sgdphase.diagram._phase import LinePoint
 from sgdphase.errors import require
-from sgdphase.stats import REPLICATES, interval, seed_means, seed_replicates
+from sgdphase.stats import REPLICATES, interval, nearest_power, seed_means, seed_replicates
 
 STEP = 4.0
 STEPS = 10  # of that size at most, in each direction
@@ -70,10 +70,10 @@ class GdLine(PlaneSearcher):
 
     @property
     def batches(self) -> tuple[int, ...]:
-        """About `B*/4` and `4 B*`, the smaller and cheaper first."""
+        """About `B*/4` and `4 B*`, the cheaper first; many questions share powers of two."""
         wanted = (self.critical_batch / AWAY, self.critical_batch * AWAY)
         low, high = self.smallest_batch, self.train_size
-        return tuple(dict.fromkeys(min(max(power_of_two(b), low), high) for b in wanted))
+        return tuple(dict.fromkeys(min(max(nearest_power(b), low), high) for b in wanted))
 
     def answer(self) -> GdPoints:
         self.ask()
@@ -241,10 +241,12 @@ class GdLine(PlaneSearcher):
         # Replicates that cross beyond the runs are put at their end: no bound is known there.
         low = estimate.low if estimate.low > x[0] else math.nan
         high = estimate.high if estimate.high < x[-1] else math.nan
-        return LinePoint(float(batch), 2.0**place, 2.0**low, 2.0**high)
+        return LinePoint(
+            float(batch), replace(estimate, low=low, high=high).mapped(lambda x: 2.0**x)
+        )
 
     def _narrow(self, point: LinePoint) -> bool:
-        return bool(point.high / point.low <= 4.0**self.tolerance)
+        return bool(point.lr.high / point.lr.low <= 4.0**self.tolerance)
 
     def _precise(self) -> bool:
         points = [self._point(batch) for batch in self._state.brackets]

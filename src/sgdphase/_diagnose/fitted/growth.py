@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from sgdphase._diagnose.fitted.answer import Scaling, Size
-from sgdphase.stats import LEVEL, REPLICATES, Estimate, interval, linear_fit
+from sgdphase.stats import LEVEL, REPLICATES, Estimate, interval, line_fit
 
 # Half a central interval of this level, in standard deviations.
 _HALF = 1.645
@@ -28,8 +28,7 @@ def growth(sizes: Sequence[Size], wanted: Sequence[int], *, seed: int = 0) -> Sc
     mean = np.log2([b.value for _, b in known])
     sigma = np.log2([b.high / b.low for _, b in known]) / (2 * _HALF)
     copies = mean + sigma * rng.standard_normal((REPLICATES, len(known)))
-    design = np.stack([np.ones_like(x), x - x.mean()], axis=1)
-    (centre, slope), many = linear_fit(design, mean, copies, rng)
+    (centre, slope), many = line_fit(x, mean, copies, rng)
 
     def at(size: int) -> Estimate:
         far = np.log2(size) - x.mean()

@@ -28,10 +28,9 @@ def carried(line: Sequence[LinePoint], critical: Estimate | None) -> tuple[LineP
     if critical is None or not below:
         return ()
     point = min(below, key=lambda p: p.batch)
-    ends = zip((point.lr, point.low, point.high), (critical.value, critical.low, critical.high),
-               strict=True)  # fmt: skip
+    ends = zip(vars(point.lr).values(), vars(critical).values(), strict=True)
     levels = (2 * lr / point.batch * star for lr, star in ends)
-    return point, LinePoint(4 * critical.value, *levels)
+    return point, LinePoint(4 * critical.value, Estimate(*levels))
 
 
 def regime_at(
@@ -59,9 +58,9 @@ def regime_at(
     rising, level = line
     scale = batch / rising.batch
     if batch < critical.low:
-        low, high = rising.low * scale, rising.high * scale
+        low, high = rising.lr.low * scale, rising.lr.high * scale
     else:
-        low, high = level.low, level.high
+        low, high = level.lr.low, level.lr.high
     if lr < low:
         return "GD"
     if lr > high:
@@ -98,14 +97,11 @@ def _below_line(
     if not above:
         return None
     top = max(above, key=lambda point: point.batch)
-    return Estimate(*(edge * batch / lr for edge in (top.lr, top.low, top.high)))
+    return top.lr.mapped(lambda edge: edge * batch / lr)
 
 
 def _up_to(largest: Estimate | None, batch: int, train_size: int) -> Limit:
     """Between the present batch and the whole set."""
     if largest is None:
         return _UNKNOWN
-    value, low, high = (
-        min(max(edge, batch), train_size) for edge in (largest.value, largest.low, largest.high)
-    )
-    return Limit("up to", Estimate(float(value), float(low), float(high)))
+    return Limit("up to", largest.mapped(lambda edge: float(min(max(edge, batch), train_size))))

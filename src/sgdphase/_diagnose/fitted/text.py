@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from sgdphase._diagnose.fitted.answer import FittedDiagnosis, Limit
 from sgdphase.diagram import TARGETS, Regime
 from sgdphase.diagram._regimes import REACH
-from sgdphase.stats import digits, shown
+from sgdphase.stats import digits, power_or_digits, shown
 
 _MEANS: dict[Regime, str] = {
     "noise-dominated": "what is learnt depends on lr/batch",
@@ -54,21 +54,11 @@ def _training(d: FittedDiagnosis) -> str:
             f"Trained by train() of {d.settings.get('code', 'the user')}, which should end when "
             f"every point is fitted, not after a number of epochs: {points}"
         )
-    loss, margin = d.settings["loss"], _power(d.settings["margin"])
+    loss, margin = d.settings["loss"], power_or_digits(d.settings["margin"], 6, below=1)
     return (
         f"Trained until every point is fitted ({loss} loss, margin {margin}, predictor f - f0), "
         f"not for a number of epochs: {points}"
     )
-
-
-def _power(value: float) -> str:
-    """Powers of two below 1 as such.
-
-    >>> _power(2.0**-10), _power(1.0), _power(0.3)
-    ('2^-10', '1', '0.3')
-    """
-    mantissa, exponent = math.frexp(value)
-    return f"2^{exponent - 1}" if mantissa == 0.5 and value < 1 else f"{value:g}"
 
 
 def _regime(d: FittedDiagnosis) -> Iterator[str]:

@@ -16,8 +16,8 @@ import numpy as np
 from sgdphase._records import Training
 from sgdphase._typing import FloatArray
 from sgdphase.diagram._style import new_figure
-from sgdphase.paper.claim import Scale
-from sgdphase.paper.runs import Runs
+from sgdphase.paper._ledger import Scale
+from sgdphase.paper._runs import Runs, Where
 from sgdphase.stats import power_of_two_tex
 
 Bounds = tuple[float, float, float, float]
@@ -77,8 +77,9 @@ def legend_outside(figure: Any, axes: Any) -> None:
 
 
 def power_label(symbol: str, value: float) -> str:
-    """`$P=2^{10}$`."""
-    return f"${symbol}={power_of_two_tex(value)}$"
+    """`$P=2^{10}$`; as it is if it is 0, or the exponent chi."""
+    plain = value == 0 or symbol == r"\chi"
+    return f"${symbol}={f'{value:g}' if plain else power_of_two_tex(value)}$"
 
 
 def spread(y: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -116,65 +117,112 @@ def draw_curve(
 
 @dataclass(frozen=True)
 class Curves:
-    """A final number `y` against a parameter `x`: means over seeds with their errors.
+    """A final number against a parameter: means over seeds with their errors.
 
-    There is a colour per value of `by`, a marker per value of `marks` (else of `by`), a panel per
-    value of `panels`; `symbols` are the letters of these parameters in the legend. `unit` gives,
-    from a training of the curve, what its x and y are divided by; an inset (bounds and labels)
-    shows them without. `room` widens the y axis by parts of its length, below and above. A number
-    of a run that did not fit its points is missing.
+    Attributes
+    ----------
+    x, y : str
+        The parameter, and the observable.
+    by, marks, panels : str, default ""
+        Parameters: a colour per value of `by`, a marker per value of `marks` (else of `by`), a
+        panel per value of `panels`.
+    xlabel, ylabel : str
+    open : str, default ""
+        Another observable, with open symbols.
+    symbols : dict
+        Letters of `by` and `marks` in the legend.
+    where : function of a training; whether it is drawn
+    fitted : bool, default True
+        A number of a run that did not fit its points is missing.
+    unit : function of a training
+        What x and y of its curve are divided by.
+    inset : tuple (bounds, label of x, label of y), default None
+        Axes that show the means without units.
+    inset_y : str, default ""
+        Another observable for the inset, with errors.
+    extra : function of axes and runs
+        Adds what only this figure has: lines of the theory, or marks.
+    title : function of the runs
+    look : dict; of matplotlib's `errorbar`
+    room : tuple of float, default (0, 0)
+        Widens the y axis by parts of its length, below and above.
+    legend : dict or None; of matplotlib's `legend`, None puts it on the right of the figure
+    size : tuple of float; of a panel, in inches
+
+    Examples
+    --------
+    >>> Curves("batch", "w1", by="train_size", xlabel="$B$", ylabel="$w_1$").symbols
+    {'train_size': 'P'}
     """
 
     x: str
     y: str
-    by: str
-    xlabel: str
-    ylabel: str
+    by: str = ""
+    xlabel: str = ""
+    ylabel: str = ""
     marks: str = ""
     panels: str = ""
+    open: str = ""
     symbols: Mapping[str, str] = field(default_factory=lambda: {"train_size": "P"})
-    unit: Callable[[Training], tuple[float, float]] = lambda training: (1.0, 1.0)
+    where: Where | None = None
+    fitted: bool = True
+    unit: Callable[[Training], tuple[float, float]] | None = None
     inset: tuple[Bounds, str, str] | None = None
-    extra: Extra = lambda axes, runs: None
-    title: Callable[[Runs], str] = lambda runs: ""
+    inset_y: str = ""
+    extra: Extra | None = None
+    title: Callable[[Runs], str] | None = None
     look: Mapping[str, Any] = field(default_factory=dict)
     room: tuple[float, float] = (0.0, 0.0)
-    legend: Mapping[str, Any] = field(default_factory=lambda: {"loc": "best"})
+    legend: Mapping[str, Any] | None = field(default_factory=lambda: {"loc": "best"})
     size: tuple[float, float] = (5.4, 4.4)
 
     def __call__(self, runs: Runs, scale: Scale) -> Any:
-        runs = runs.fitted()
+        runs = runs.fitted() if self.fitted else runs
         parts = runs.split(self.panels) if self.panels else [runs]
         figure, axes = new_figure(len(parts), size=self.size)
         for each, part in zip(np.atleast_1d(axes), parts, strict=True):
             self._panel(each, part)
+            if self.legend is None:
+                legend_outside(figure, each)
+            elif self.by:
+                legend(each, **self.legend)
         return figure
 
     def _panel(self, axes: Any, runs: Runs) -> None:
         small = inset(axes, *self.inset) if self.inset else None
-        values = runs.values(self.by)
-        marks = runs.values(self.marks) if self.marks else values
+        shown = runs.that(self.where)
+        values: list[Any] = shown.values(self.by) if self.by else [None]
+        marks = shown.values(self.marks) if self.marks else values
         markers = dict(zip(marks, cycle(MARKERS), strict=False))
         for value, color in colored(values):
+            part = shown.where(**{self.by: value}) if self.by else shown
             for mark in marks if self.marks else [value]:
-                own = runs.where(**{self.by: value} | {self.marks or self.by: mark})
+                own = part.where(**{self.marks: mark}) if self.marks else part
+                look = {"color": color, "marker": markers[mark], "markersize": 4}
                 if own.runs:
-                    x, y = own.curve(self.x, self.y)
-                    unit = self.unit(own.runs[0].training)
-                    look = {"color": color, "marker": markers[mark], "markersize": 4}
-                    look |= {"linewidth": 0.8, **self.look}
-                    draw_curve(axes, x, y, unit=unit, small=small, **look)
-            label = power_label(self.symbols[self.by], value)
-            key(axes, "o" if self.marks else markers[value], label, color, markersize=4)
-        for mark in marks if self.marks else []:
-            label = rf"${self.symbols[self.marks]}={mark:g}$"
-            key(axes, markers[mark], label, markersize=4, fillstyle="none")
+                    self._curves(axes, small, own, {**look, "linewidth": 0.8, **self.look})
+            if self.by:
+                fmt = "o" if self.marks else markers[value]
+                key(axes, fmt, power_label(self.symbols[self.by], value), color, markersize=4)
+        for mark, marker in markers.items() if self.marks else ():
+            label = power_label(self.symbols[self.marks], mark)
+            key(axes, marker, label, markersize=4, fillstyle="none")
         axes.set(xscale="log", yscale="log", xlabel=self.xlabel, ylabel=self.ylabel)
-        axes.set_title(self.title(runs), fontsize="medium")
-        self.extra(axes, runs)
+        axes.set_title(self.title(runs) if self.title else "", fontsize="medium")
+        if self.extra:
+            self.extra(axes, runs)
         (low, high), (below, above) = axes.get_ylim(), self.room
         axes.set_ylim(low * (low / high) ** below, high * (high / low) ** above)
-        legend(axes, **self.legend)
+
+    def _curves(self, axes: Any, small: Any, runs: Runs, look: dict[str, Any]) -> None:
+        unit = self.unit(runs.runs[0].training) if self.unit else (1.0, 1.0)
+        raw = None if self.inset_y else small
+        draw_curve(axes, *runs.curve(self.x, self.y), unit=unit, small=raw, **look)
+        if self.open:
+            hollow = look | {"markerfacecolor": "none"}
+            draw_curve(axes, *runs.curve(self.x, self.open), unit=unit, small=raw, **hollow)
+        if self.inset_y:
+            draw_curve(small, *runs.curve(self.x, self.inset_y), **look | {"markersize": 3})
 
 
 @dataclass(frozen=True)

@@ -10,12 +10,14 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, get_args
 
+from sgdphase._display import Shown
 from sgdphase._records import Training
 from sgdphase._sweep import Plan, Progress, Store, Workers, grid, missing, sweep
 from sgdphase.errors import InputError
-from sgdphase.paper.claim import Claim, Decide
-from sgdphase.paper.claim import Scale as Scale
-from sgdphase.paper.runs import Runs
+from sgdphase.paper._claim import Decide, decided
+from sgdphase.paper._ledger import Claims
+from sgdphase.paper._ledger import Scale as Scale
+from sgdphase.paper._runs import Runs
 from sgdphase.stats import power_of_two, powers, whole_powers
 
 SCALES: tuple[Scale, ...] = get_args(Scale)
@@ -24,8 +26,15 @@ SCALES: tuple[Scale, ...] = get_args(Scale)
 class Grid:
     """The trainings of a figure at each scale: a grid of common values and those of the scale.
 
-    Arguments are those of `sgdphase.grid`. Without values for `laptop`, it runs what `paper` does.
+    Parameters
+    ----------
+    quick, laptop, paper : dict
+        Arguments of `sgdphase.grid` at this scale; without `laptop`, it runs what `paper` does.
+    common
+        Arguments of `sgdphase.grid` at all scales.
 
+    Examples
+    --------
     >>> plan = Grid(dim=8, lr=1.0, batch=[1, 2], quick={"seeds": 2}, paper={"seeds": 5})
     >>> [len(plan(scale)) for scale in SCALES]
     [4, 10, 10]
@@ -70,37 +79,54 @@ def together(*grids: Grid) -> Callable[[Scale], list[Training]]:
     return lambda scale: [training for each in grids for training in each(scale)]
 
 
-@dataclass(frozen=True)
-class Figure:
+@dataclass(frozen=True, repr=False)
+class Figure(Shown):
     """A figure of the paper, or one of ours (`figX1`).
 
-    `plan(scale)` are its trainings (a `Grid`, a plane of `settings`), `draw(runs, scale)` gives a
-    matplotlib figure (`draw.Curves`, ...), and `claims` are functions of runs and scale that give
-    the lines it adds to the ledger (`claim.Exponent`, ...), with ids that start after its name. A
-    `remark` says what a reader of the verdicts should know, such as what was changed after a first
-    run. With `reduced`, a line below the picture says what its plan left out of the paper's.
+    Attributes
+    ----------
+    name, shows : str
+    plan : function of a scale, which gives its trainings (a `Grid`)
+    draw : function of runs and scale, which gives a matplotlib figure (`Curves`)
+    claims : sequence
+        Specifications of claims (`Exponent`, ...), or functions of runs and scale that give some.
+        Their ids start after the name of the figure.
+    trajectories : bool, default False; whether the runs keep theirs
+    remark : str
+        What a reader of the verdicts should know, such as what was changed after a first run.
+    reduced : bool, default False
+        Whether a line below the picture says what the plan left out of the paper's.
+
+    Examples
+    --------
+    >>> FIGURES["figS11b"]
+    figS11b: final |w_perp| against T for several margins, in units of the margin
+    >>> len(FIGURES["figS11b"].plan("quick"))
+    96
     """
 
     name: str
     shows: str
     plan: Callable[[Scale], Sequence[Training]]
     draw: Callable[[Runs, Scale], Any]
-    claims: Decide | Sequence[Decide]
+    claims: Sequence[Decide]
     trajectories: bool = False
     remark: str = ""
     reduced: bool = False
 
-    def decide(self, runs: Runs, scale: Scale) -> list[Claim]:
-        """The claims with their verdicts."""
-        parts = [self.claims] if callable(self.claims) else self.claims
-        return [
+    def _lines(self) -> list[str]:
+        return [f"{self.name}: {self.shows}"]
+
+    def decide(self, runs: Runs, scale: Scale) -> Claims:
+        """The claims with their verdicts, from `runs` at a `scale`."""
+        return Claims(
             replace(claim, id=f"{self.name}.{claim.id}")
-            for part in parts
-            for claim in part(runs, scale)
-        ]
+            for part in self.claims
+            for claim in decided(part, runs, scale)
+        )
 
     def picture(self, runs: Runs, scale: Scale) -> Any:
-        """The drawing, with the line below it."""
+        """The drawing of `runs` at a `scale`, with the line below it."""
         drawn = self.draw(runs, scale)
         if self.reduced:
             letters = int(19 * drawn.get_size_inches()[0])  # that fit its width
@@ -156,6 +182,9 @@ _MODULES = {
 class _Catalog(Mapping[str, Figure]):
     """All figures by name; the module of one (its `FIGURE` or `FIGURES`) loads when it is asked."""
 
+    def __repr__(self) -> str:
+        return f"{len(self)} figures: {', '.join(self)}"
+
     def __getitem__(self, name: str) -> Figure:
         module = import_module(f"sgdphase.paper.{_MODULES[name]}")
         figures: Sequence[Figure] = getattr(module, "FIGURES", None) or (module.FIGURE,)
@@ -200,17 +229,44 @@ def cost(figure: Figure, scale: Scale, store: Store) -> Cost:
 
 
 def make(
-    figure: Figure,
+    figure: Figure | str,
     scale: Scale,
-    store: Store,
-    out: Path,
+    store: Store | Path | str,
+    out: Path | str,
     *,
     workers: int | Workers | None = None,
     progress: Progress | None = None,
-) -> list[Claim]:
-    """Write `NAME.png`, `NAME.pdf` and `NAME.claims.json` into `out`; return the claims."""
+) -> Claims:
+    """Run what a figure needs, draw it and decide its claims.
+
+    Writes `NAME.png`, `NAME.pdf` and `NAME.claims.json`. What the store has is not run again.
+
+    Parameters
+    ----------
+    figure : Figure or str; one of `FIGURES` by its name
+    scale : "quick", "laptop" or "paper"
+    store : Store or path; where the runs are kept
+    out : path; folder of the files
+    workers, progress
+        As in `sgdphase.sweep`.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from sgdphase.paper import Curves, Exponent
+    >>> plan = Grid(dim=8, train_size=16, batch=1, lr=[64.0, 128.0], quick={"seeds": 2}, paper={})
+    >>> claim = Exponent("1", "w1 ~ lr", "w1", of="lr", equals=1)
+    >>> tiny = Figure("tiny", "final w1 against lr", plan, Curves("lr", "w1"), [claim])
+    >>> with TemporaryDirectory() as folder:
+    ...     make(tiny, "quick", f"{folder}/runs.sqlite", folder, workers=0)
+    1 claim: 1 hold, 0 fail, 0 undecided
+    id      verdict  measured  predicted  claim
+    tiny.1  holds    1 [1, 1]          1  w1 ~ lr
+    """
     from sgdphase.diagram._style import save
 
+    (figure,) = chosen([figure]) if isinstance(figure, str) else [figure]
+    store, out = store if isinstance(store, Store) else Store(store), Path(out)
     if out.exists() and not out.is_dir():
         raise InputError(f"'{out}': is a file; a folder is needed")
     runs = collect(figure, scale, store, workers=workers, progress=progress)

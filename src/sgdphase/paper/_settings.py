@@ -17,7 +17,8 @@ from typing import Any
 
 from sgdphase._records import Training
 from sgdphase._sweep import grid
-from sgdphase.paper.claim import Scale
+from sgdphase.paper._ledger import Scale
+from sgdphase.paper._runs import Runs
 from sgdphase.problems import CifarAnimals, MnistParity
 from sgdphase.stats import power_of_two, power_of_two_tex, powers, whole_powers
 
@@ -54,18 +55,6 @@ class Setting:
         every = self.trainings(lr=powers(*self.rates), batch=whole_powers(*self.batches))
         return tuple(t for t in every if t.temperature >= self.coldest or t.lr >= self.slowest)
 
-    def title(self) -> str:
-        """One line over a picture.
-
-        >>> fc("paper").title()
-        'P = 32768, width 128, margin $2^{-15}$, 5 seeds'
-        """
-        margin = "1" if self.margin == 1 else f"${power_of_two_tex(self.margin)}$"
-        return (
-            f"P = {self.train_size}, width {self.width}, margin {margin}, "
-            f"{self.seeds} seed{'s' if self.seeds > 1 else ''}"
-        )
-
     def omissions(self) -> str:
         """What a reduced plane leaves out, in a sentence or two."""
         parts = []
@@ -75,6 +64,16 @@ class Setting:
         if self.max_samples is not None:
             parts.append(f"A training sees at most {power_of_two(self.max_samples)} points.")
         return " ".join([*parts, self.remark]).strip()
+
+
+def heading(runs: Runs) -> str:
+    """One line over a picture: `P = 32768, width 128, margin $2^{-15}$, 5 seeds`."""
+    size, width, margin = (runs.only(name) for name in ("train_size", "width", "margin"))
+    seeds = len(runs.values("seed"))
+    return (
+        f"P = {size}, width {width}, margin {1 if margin == 1 else f'${power_of_two_tex(margin)}$'}"
+        f", {seeds} seed{'s' if seeds > 1 else ''}"
+    )
 
 
 SettingAt = Callable[[Scale], Setting]

@@ -13,10 +13,11 @@ import numpy as np
 
 from sgdphase._typing import Mask
 from sgdphase.diagram import PhaseDiagram, Plane
-from sgdphase.paper.claim import TENTH, TENTH_REASON, Claim, Decide, Scale, above, equal, untested
-from sgdphase.paper.figure import Figure
-from sgdphase.paper.runs import Runs
-from sgdphase.paper.settings import SettingAt
+from sgdphase.paper._claim import TENTH, Above, Constant, Decide, Tolerance
+from sgdphase.paper._figure import Figure
+from sgdphase.paper._ledger import Scale
+from sgdphase.paper._runs import Runs
+from sgdphase.paper._settings import SettingAt, heading
 from sgdphase.stats import Estimate, LogLinear, logarithms, loglinear
 
 # Regimes, by the names that the cells of a diagram have.
@@ -30,7 +31,7 @@ def regions(diagram: PhaseDiagram, away: float = 4.0) -> dict[str, Mask]:
     if not points or star is None:
         nowhere = np.zeros((lr.size, batch.size), dtype=np.bool_)
         return dict.fromkeys((NOISE, FIRST_STEP, GD), nowhere)
-    log_batch, log_lr = np.log([(point.batch, point.lr) for point in points]).T
+    log_batch, log_lr = np.log([(point.batch, point.lr.value) for point in points]).T
     line = np.exp(np.interp(np.log(batch), log_batch, log_lr))
     return {
         NOISE: (lr >= away * line) & (batch <= star.value / away),
@@ -71,11 +72,11 @@ _EXPONENTS = (
 )
 
 
-def phase_claims(runs: Runs, scale: Scale) -> list[Claim]:
+def phase_claims(runs: Runs, scale: Scale) -> list[Constant]:
     """(1) to (5): the alignment in each regime, the line between them, and the test error."""
     planes = {y: runs.plane(y) for y in ("alignment", "test_error")}
     diagram, inside = runs.diagram, regions(runs.diagram)
-    decided = [
+    claims = [
         line_claim("4a", "eta_c(B) has slope 1 below B*", diagram.slopes.get("below"), 1),
         line_claim("4b", "eta_c(B) has slope 0 above B*", diagram.slopes.get("above"), 0),
     ]
@@ -83,45 +84,52 @@ def phase_claims(runs: Runs, scale: Scale) -> list[Claim]:
     for id, says, observable, regime, along, predicted in _EXPONENTS:
         fit = region_fit(planes[observable], inside[regime], (1, 0), (0, 1))
         slope = fit.exponent(*_DIRECTIONS[along]) if fit else None
-        decided.append(equal(id, says, slope, predicted, TENTH, TENTH_REASON, few))
-    return sorted(decided, key=lambda claim: claim.id)
+        claims.append(Constant(id, says, slope, equals=predicted, otherwise=few))
+    return sorted(claims, key=lambda claim: claim.id)
 
 
-def line_claim(id: str, says: str, slope: Estimate | None, predicted: float) -> Claim:
+# The slope of one side of the GD line.
+LINE = Tolerance(0.15, "as regimes, with fewer points on the line")
+
+
+def line_claim(id: str, says: str, slope: Estimate | None, predicted: float) -> Constant:
     """The slope of one side of the GD line."""
-    reason, few = "as regimes, with fewer points on the line", "too few batches on this side of B*"
-    return equal(id, says, slope, predicted, 0.15, reason, few)
+    few = "too few batches on this side of B*"
+    return Constant(id, says, slope, equals=predicted, within=LINE, otherwise=few)
 
 
-def growth_claim(id: str, says: str, plane: Plane, noise: Mask) -> Claim:
+def growth_claim(id: str, says: str, plane: Plane, noise: Mask) -> Above:
     """A number grows with T over a region: its exponent is one that is not taken for 0."""
     fit = region_fit(plane, noise, (1, -1))
-    if fit is None:
-        return untested(id, says, None, "fewer than 3 cells well inside the noise regime")
     reason = "exponent of T over the cells at least a factor 4 inside; up to a tenth counts as none"
-    return above(id, says, fit.exponent(1), TENTH, reason)
+    few = "fewer than 3 cells well inside the noise regime"
+    return Above(id, says, fit.exponent(1) if fit else None, TENTH.size, reason, otherwise=few)
 
 
-def draw_phases(runs: Runs, heading: str = "") -> Any:
+def draw_phases(runs: Runs, scale: Scale) -> Any:
     """Alignment and test error, side by side."""
     from sgdphase.diagram import draw_figure
 
-    picture = draw_figure(runs.diagram)
-    if heading:
-        picture.suptitle(heading, fontsize=10)
+    return draw_figure(runs.diagram)
+
+
+def draw_network(runs: Runs, scale: Scale) -> Any:
+    """The same under a line that says the setting."""
+    picture = draw_phases(runs, scale)
+    picture.suptitle(heading(runs), fontsize=10)
     return picture
 
 
 def plane_figure(
-    name: str, shows: str, at: SettingAt, draw: Callable[[Runs, str], Any], claims: Decide
+    name: str, shows: str, at: SettingAt, draw: Callable[[Runs, Scale], Any], claims: Decide
 ) -> Figure:
-    """A figure on the plane of a network; its heading says the setting at this scale."""
+    """A figure on the plane of a network."""
     return Figure(
         name,
         shows,
         plan=lambda scale: at(scale).plane,
-        draw=lambda runs, scale: draw(runs, at(scale).title()),
-        claims=claims,
+        draw=draw,
+        claims=[claims],
         remark=at("laptop").omissions(),
         reduced=True,
     )

@@ -1,0 +1,31 @@
+"""What is printed during a sweep."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+
+import pytest
+
+from sgdphase._sweep import Plan, Store, sweep
+from sgdphase._sweep.progress import Bars, Lines
+from sgdphase._sweep.run import STATUSES
+from sgdphase._sweep.tally import Tally
+
+Toy = Callable[..., Plan]
+
+
+def test_what_progress_says(store: Store, capsys: pytest.CaptureFixture[str], toy: Toy) -> None:
+    from rich.console import Console
+
+    sweep(toy("raises"), store, workers=0, progress=Lines(sys.stdout))
+    assert "24 of 24 done, fitted 6, diverged 6, budget 6, failed 6" in capsys.readouterr().out
+    bars = Bars(Console(file=sys.stdout, force_terminal=True, width=120))
+    sweep(toy(), store, workers=0, progress=bars)
+    assert "24/24" in capsys.readouterr().out
+    tally = Tally.of(5, [], parallel=1)
+    tally.statuses.update(STATUSES)
+    with bars:
+        bars.show(tally, [])
+    said = capsys.readouterr().out
+    assert all(f"{status} 1" in said for status in STATUSES)
