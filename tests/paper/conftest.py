@@ -17,7 +17,8 @@ import pytest
 from sgdphase._sweep import Store
 from sgdphase.diagram import _style
 from sgdphase.paper._claim import Claim
-from sgdphase.paper._figure import FIGURES, Figure, collect, make
+from sgdphase.paper._figure import FIGURES, Figure
+from sgdphase.paper._make import collect, make
 from sgdphase.paper._runs import Runs
 
 

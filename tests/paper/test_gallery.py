@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from sgdphase.paper._figure import read_claims
+from sgdphase.paper._make import read_claims
 from sgdphase.paper.gallery import page, totals
 
 ROOT = Path(__file__).parents[2]

@@ -10,8 +10,8 @@ import pytest
 from sgdphase._records import Outcome, Training
 from sgdphase._sweep import Run, grid
 from sgdphase.errors import InputError
-from sgdphase.paper.runs import Runs
-from sgdphase.paper.tables import digest, read_tables, write_tables
+from sgdphase.paper._runs import Runs
+from sgdphase.paper._tables import digest, read_tables, write_tables
 from sgdphase.problems import MnistParity, TeacherTask
 
 

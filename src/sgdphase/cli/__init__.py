@@ -24,11 +24,12 @@ _COMMANDS = {
     "report": "Write one HTML page of the runs in a store.",
     "figure": "Redraw figures of the paper and decide their claims.",
     "claims": "Print the whole ledger of claims in a folder.",
+    "verify": "Decide all claims in a folder again from its tables of runs.",
     "theory": "What the paper predicts, without any run.",
     "data": "List or download the files of the image problems.",
 }
 # Commands that share the file of another one.
-_MODULES = {"claims": "figure"}
+_MODULES = {"claims": "figure", "verify": "figure"}
 
 # The base of typer's own usage errors, which it does not export.
 _UsageError: Any = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")

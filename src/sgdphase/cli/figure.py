@@ -13,7 +13,8 @@ from sgdphase.cli._networks import set_up
 from sgdphase.cli._options import JSON, Dask, DataDir
 from sgdphase.cli._output import answer, print_table
 from sgdphase.errors import InputError
-from sgdphase.paper import FIGURES, SCALES, Figure, chosen, cost, make, read_claims, totals
+from sgdphase.paper import FIGURES, SCALES, Figure, chosen, cost, make, read_claims, redraw, totals
+from sgdphase.paper import verify as verify_folder
 from sgdphase.paper.gallery import interval, number
 from sgdphase.stats import duration
 
@@ -25,6 +26,7 @@ def register(app: typer.Typer) -> None:
     """Attach the subcommands."""
     app.command("figure")(figure)
     app.command("claims")(claims)
+    app.command("verify")(verify)
 
 
 def figure(
@@ -37,6 +39,10 @@ def figure(
     ] = None,
     dask: Dask = None,
     data_dir: DataDir = None,
+    tables: Annotated[
+        Path | None,
+        typer.Option("--from", help="Folder with tables of the runs: draw from them, run nothing."),
+    ] = None,
     list_all: Annotated[
         bool, typer.Option("--list", help="Say what there is, and what it costs.")
     ] = False,
@@ -44,7 +50,8 @@ def figure(
 ) -> None:
     """Run what a figure needs, draw it and decide its claims.
 
-    Writes NAME.png, NAME.pdf and NAME.claims.json. What the store has is not run again.
+    Writes NAME.png, NAME.pdf, NAME.claims.json and the runs as tables (runs/NAME.csv.gz). What the
+    store has is not run again.
 
     Example: sgdphase figure fig1a --scale quick --out figures
     """
@@ -61,23 +68,26 @@ def figure(
     ledger: list[dict[str, Any]] = []
     for each in chosen(names):
         try:
-            found = make(
-                each,
-                scale,
-                opened,
-                out,
-                workers=DaskWorkers(dask) if dask else workers,
-                progress=progress_on(),
-            )
+            if tables is not None:
+                made = redraw(each, tables, out)
+            else:
+                made = make(
+                    each,
+                    scale,
+                    opened,
+                    out,
+                    workers=DaskWorkers(dask) if dask else workers,
+                    progress=progress_on(),
+                )
         except InputError as error:
             # All that can be made here: without PyTorch or images, those of the perceptron.
             if "all" not in names:
                 raise
             typer.echo(f"sgdphase: {each.name} is left out: {error}", err=True)
             continue
-        ledger += [claim.as_dict() | {"figure": each.name, "scale": scale} for claim in found]
+        ledger += [claim.as_dict() | {"figure": each.name, "scale": scale} for claim in made]
         if not json:
-            _print_claims([claim.as_dict() for claim in found], f"{each.name} ({scale})")
+            _print_claims([claim.as_dict() for claim in made], f"{each.name} ({scale})")
     answer(ledger, json)
 
 
@@ -93,9 +103,25 @@ def claims(
 
     def text() -> None:
         _print_claims(ledger, str(folder))
-        print(totals(ledger))
+        for name in dict.fromkeys(claim["ledger"] for claim in ledger):
+            print(f"{name}: {totals([claim for claim in ledger if claim['ledger'] == name])}")
 
     answer(ledger, json, text)
+
+
+def verify(
+    folder: Annotated[Path, typer.Argument(help="Folder with *.claims.json and tables of runs.")],
+) -> None:
+    """Decide all claims in a folder again from its tables of runs, and compare.
+
+    Example: sgdphase verify docs/gallery
+    """
+    count, differences = verify_folder(folder)
+    for text in differences:
+        print(text)
+    if differences:
+        raise typer.Exit(1)
+    print(f"{count} claims: the same numbers and verdicts")
 
 
 def _print_claims(ledger: list[dict[str, Any]], title: str) -> None:

@@ -4,9 +4,10 @@ A figure is a `Figure`: a `Grid` of trainings at each scale, a drawing (`Curves`
 (`Exponent`, `Constant`, `Collapses`, `Above`, `Below`), each with its prediction, its tolerance and
 the reason for it. `FIGURES` are all by name, `make` runs, draws and decides one.
 
-The kit: `_figure`, `_claim` (rules), `_ledger` (verdicts), `_measure` (numbers with intervals),
-`_runs`, `_draw`, `_planes` (phase planes), `_settings` (what networks train); `gallery` writes
-the page. All other modules are content, and figures of one kind share a file:
+The kit: `_figure`, `_make` (runs, draws, decides, verifies), `_tables` (runs as files), `_claim`
+(rules), `_ledger` (verdicts), `_measure` (numbers with intervals), `_runs`, `_draw`, `_planes`
+(phase planes), `_settings` (what networks train); `gallery` writes the page. All other modules are
+content, and figures of one kind share a file:
 
 =========  =======================================================================
 fig1a      1A (chi = 1 and 0), X2: the perceptron's phase diagrams

@@ -70,12 +70,14 @@ Decide: TypeAlias = "Claim | Spec | Callable[[Runs, Scale], Sequence[Decide]]"
 class Spec:
     """A claim before it is decided: an id after the name of the figure, words, and a rule.
 
-    `otherwise` says why runs may not determine the number.
+    `otherwise` says why runs may not determine the number. If `untestable` gives a reason, no runs
+    can decide the claim.
     """
 
     id: str
     says: Text
     otherwise: str = field(default="too few cells in this regime", kw_only=True)
+    untestable: Text = field(default="", kw_only=True)
 
     def expected(self, runs: Runs) -> tuple[float | None, tuple[float, float], str]:
         """The prediction, the bounds between which the claim holds, and the rule in words."""
@@ -88,20 +90,43 @@ class Spec:
     def decide(self, runs: Runs) -> Claim:
         """The line of the ledger that `runs` give."""
         predicted, (first, last), rule = self.expected(runs)
-        says = self.says if isinstance(self.says, str) else self.says(runs)
+        says, never = _of(self.says, runs), _of(self.untestable, runs)
+        if never:
+            return Claim(self.id, says, predicted, None, never, "not testable")
         try:
             measured, more = self.measured(runs)
         except InputError as error:
             return Claim(self.id, says, predicted, None, f"{self.otherwise} ({error})", "undecided")
         if measured is None:
             return Claim(self.id, says, predicted, None, self.otherwise, "undecided")
-        verdict: Verdict = "undecided"
-        if math.isfinite(measured.low) and math.isfinite(measured.high):
-            if first <= measured.low and measured.high <= last:
-                verdict = "holds"
-            elif measured.high < first or last < measured.low:
-                verdict = "fails"
-        return Claim(self.id, says + more, predicted, measured, rule, verdict)
+        verdict, more_seeds = verdict_of(measured, first, last)
+        return Claim(
+            self.id, says + more, predicted, measured, rule, verdict, more_seeds=more_seeds
+        )
+
+
+def verdict_of(measured: Estimate, first: float, last: float) -> tuple[Verdict, float | None]:
+    """The verdict for a number that should lie between bounds.
+
+    If it is undecided, also the factor by which there must be more seeds, if the interval shrinks
+    as their root: it must not reach the nearest bound any more.
+
+    >>> verdict_of(Estimate(1.0, 0.8, 1.2), 0.9, 1.1)
+    ('undecided', 4.0)
+    """
+    low, high = measured.low, measured.high
+    if not (math.isfinite(low) and math.isfinite(high)):
+        return "undecided", None
+    if first <= low and high <= last:
+        return "holds", None
+    if high < first or last < low:
+        return "fails", None
+    ratios = [
+        ((high if bound > measured.value else low) - measured.value) / (bound - measured.value)
+        for bound in (first, last)
+        if math.isfinite(bound) and bound != measured.value
+    ]
+    return "undecided", round(max(ratios) ** 2, 6) if ratios else None
 
 
 @dataclass(frozen=True)

@@ -241,7 +241,7 @@ class Trajectories:
         title = rf"{self.title}, $\eta={runs.only('lr'):g}$"
         figure, axes = panel("$t$", self.ylabel, title, size=(5.6, 4.0))
         for batch, color in colored(runs.values("batch")):
-            (run,) = runs.where(batch=batch, seed=0).runs
+            (run,) = runs.where(batch=batch).at(seed=0).runs
             along, fitted = run.outcome.trajectory, run.outcome.status == "fitted"
             axes.plot(along["time"], along[self.y], color=color, label=f"$B={batch}$")
             end = {"marker": "*", "mfc": color} if fitted else {"marker": "."}

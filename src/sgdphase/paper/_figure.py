@@ -1,26 +1,33 @@
-"""What a figure is (what to run, how to draw it, which claims it decides), and how one is made."""
+"""What a figure is (what to run, how to draw it, which claims it decides), and all of them."""
 
 from __future__ import annotations
 
-import json
+import math
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
-from pathlib import Path
 from typing import Any, get_args
 
 from sgdphase._display import Shown
 from sgdphase._records import Training
-from sgdphase._sweep import Plan, Progress, Store, Workers, grid, missing, sweep
+from sgdphase._sweep import Plan, grid
+from sgdphase._sweep.trainers import cost_of
 from sgdphase.errors import InputError
 from sgdphase.paper._claim import Decide, decided
-from sgdphase.paper._ledger import Claims
+from sgdphase.paper._ledger import Claim, Claims, Ledger
 from sgdphase.paper._ledger import Scale as Scale
 from sgdphase.paper._runs import Runs
-from sgdphase.stats import power_of_two, powers, whole_powers
+from sgdphase.stats import duration, power_of_two, powers, whole_powers
 
 SCALES: tuple[Scale, ...] = get_args(Scale)
+# The first analysis used the seeds below; rules that were changed after it are decided on others.
+FIRST_SEED = 100
+
+
+def fresh_seeds(count: int) -> range:
+    """Seeds that the first analysis did not use."""
+    return range(FIRST_SEED, FIRST_SEED + count)
 
 
 class Grid:
@@ -29,7 +36,8 @@ class Grid:
     Parameters
     ----------
     quick, laptop, paper : dict
-        Arguments of `sgdphase.grid` at this scale; without `laptop`, it runs what `paper` does.
+        Arguments of `sgdphase.grid` at this scale; without `laptop`, it runs what `paper` does. A
+        number of seeds counts from 0 at quick scale, and from `FIRST_SEED` otherwise.
     common
         Arguments of `sgdphase.grid` at all scales.
 
@@ -50,6 +58,9 @@ class Grid:
     ) -> None:
         scales = {"quick": quick, "laptop": laptop, "paper": paper}
         self._values = {scale: common | own for scale, own in scales.items() if own is not None}
+        for scale, values in self._values.items():
+            if scale != "quick" and isinstance(values.get("seeds", 1), int):
+                values["seeds"] = fresh_seeds(values.get("seeds", 1))
         self._plans: dict[str, Plan] = {}
 
     def __call__(self, scale: Scale) -> list[Training]:
@@ -91,11 +102,13 @@ class Figure(Shown):
     claims : sequence
         Specifications of claims (`Exponent`, ...), or functions of runs and scale that give some.
         Their ids start after the name of the figure.
-    trajectories : bool, default False; whether the runs keep theirs
+    trajectories : sequence of str
+        Observables in time that it needs, with `time` or `step`; none by default.
     remark : str
         What a reader of the verdicts should know, such as what was changed after a first run.
     reduced : bool, default False
         Whether a line below the picture says what the plan left out of the paper's.
+    ledger : "paper", "theory" or "ours", default "paper"; to which its claims are added
 
     Examples
     --------
@@ -110,9 +123,10 @@ class Figure(Shown):
     plan: Callable[[Scale], Sequence[Training]]
     draw: Callable[[Runs, Scale], Any]
     claims: Sequence[Decide]
-    trajectories: bool = False
+    trajectories: Sequence[str] = ()
     remark: str = ""
     reduced: bool = False
+    ledger: Ledger = "paper"
 
     def _lines(self) -> list[str]:
         return [f"{self.name}: {self.shows}"]
@@ -120,10 +134,26 @@ class Figure(Shown):
     def decide(self, runs: Runs, scale: Scale) -> Claims:
         """The claims with their verdicts, from `runs` at a `scale`."""
         return Claims(
-            replace(claim, id=f"{self.name}.{claim.id}")
+            replace(claim, id=f"{self.name}.{claim.id}", cost=self._cost(claim, runs, scale))
             for part in self.claims
             for claim in decided(part, runs, scale)
         )
+
+    def _cost(self, claim: Claim, runs: Runs, scale: Scale) -> str:
+        """What it would take to decide a claim that `runs` do not."""
+        if claim.verdict != "undecided" or not runs.runs:
+            return ""
+        seeds, seconds = len(runs.values("seed")), sum(run.seconds for run in runs.runs)
+        if claim.more_seeds is not None:
+            needed = math.ceil(seeds * claim.more_seeds)
+            if needed > _TOO_MANY:
+                return f"more than {_TOO_MANY} seeds: the number is close to the end of its range"
+            time = duration(seconds * (needed - seeds) / seeds)
+            return f"about {needed} seeds ({seeds} now), {time} more on one core"
+        if scale != "paper":
+            seconds = sum(cost_of(training.model)(training) for training in self.plan("paper"))
+            return f"the runs of paper scale, {duration(seconds)} on one core"
+        return "a larger plan than the paper's"
 
     def picture(self, runs: Runs, scale: Scale) -> Any:
         """The drawing of `runs` at a `scale`, with the line below it."""
@@ -134,6 +164,9 @@ class Figure(Shown):
             drawn.supxlabel("\n".join(lines), fontsize=7, color="0.4")
         return drawn
 
+
+# Seeds that nobody will run.
+_TOO_MANY = 1000
 
 # What the line names, in this order.
 _CAPTION: dict[str, Callable[[Training], Any]] = {
@@ -209,107 +242,3 @@ def chosen(names: Iterable[str]) -> list[Figure]:
         if name not in _MODULES:
             raise InputError(f"'{name}' is not a figure; there are {', '.join(FIGURES)}, and all")
     return [FIGURES[name] for name in wanted]
-
-
-@dataclass(frozen=True)
-class Cost:
-    """How much a figure takes: trainings, those in the store, expected seconds of the rest."""
-
-    trainings: int
-    done: int
-    seconds: float
-
-
-def cost(figure: Figure, scale: Scale, store: Store) -> Cost:
-    """What making the figure would run, on one core."""
-    plan = figure.plan(scale)
-    jobs = missing(plan, store, trajectories=figure.trajectories)
-    trainings = len(set(plan))
-    return Cost(trainings, trainings - len(jobs), sum(job.cost for job in jobs))
-
-
-def make(
-    figure: Figure | str,
-    scale: Scale,
-    store: Store | Path | str,
-    out: Path | str,
-    *,
-    workers: int | Workers | None = None,
-    progress: Progress | None = None,
-) -> Claims:
-    """Run what a figure needs, draw it and decide its claims.
-
-    Writes `NAME.png`, `NAME.pdf` and `NAME.claims.json`. What the store has is not run again.
-
-    Parameters
-    ----------
-    figure : Figure or str; one of `FIGURES` by its name
-    scale : "quick", "laptop" or "paper"
-    store : Store or path; where the runs are kept
-    out : path; folder of the files
-    workers, progress
-        As in `sgdphase.sweep`.
-
-    Examples
-    --------
-    >>> from tempfile import TemporaryDirectory
-    >>> from sgdphase.paper import Curves, Exponent
-    >>> plan = Grid(dim=8, train_size=16, batch=1, lr=[64.0, 128.0], quick={"seeds": 2}, paper={})
-    >>> claim = Exponent("1", "w1 ~ lr", "w1", of="lr", equals=1)
-    >>> tiny = Figure("tiny", "final w1 against lr", plan, Curves("lr", "w1"), [claim])
-    >>> with TemporaryDirectory() as folder:
-    ...     make(tiny, "quick", f"{folder}/runs.sqlite", folder, workers=0)
-    1 claim: 1 hold, 0 fail, 0 undecided
-    id      verdict  measured  predicted  claim
-    tiny.1  holds    1 [1, 1]          1  w1 ~ lr
-    """
-    from sgdphase.diagram._style import save
-
-    (figure,) = chosen([figure]) if isinstance(figure, str) else [figure]
-    store, out = store if isinstance(store, Store) else Store(store), Path(out)
-    if out.exists() and not out.is_dir():
-        raise InputError(f"'{out}': is a file; a folder is needed")
-    runs = collect(figure, scale, store, workers=workers, progress=progress)
-    claims = figure.decide(runs, scale)
-    picture = figure.picture(runs, scale)
-    out.mkdir(parents=True, exist_ok=True)
-    for ending in ("png", "pdf"):
-        save(picture, out / f"{figure.name}.{ending}")
-    ledger = [claim.as_dict() | {"figure": figure.name, "scale": scale} for claim in claims]
-    (out / f"{figure.name}.claims.json").write_text(json.dumps(ledger, indent=2) + "\n")
-    return claims
-
-
-def collect(
-    figure: Figure,
-    scale: Scale,
-    store: Store,
-    *,
-    workers: int | Workers | None = None,
-    progress: Progress | None = None,
-) -> Runs:
-    """The runs of a figure, after running those that the store does not have."""
-    plan = figure.plan(scale)
-    if not plan:
-        return Runs(())
-    trajectories = figure.trajectories
-    summary = sweep(plan, store, workers=workers, trajectories=trajectories, progress=progress)
-    return Runs(tuple(sorted(summary.runs, key=lambda run: run.training.key)))
-
-
-def read_claims(folder: Path) -> list[dict[str, Any]]:
-    """The ledger: the claims of every figure that was made into a folder, in the paper's order."""
-    places = {f"{name}.claims.json": place for place, name in enumerate(FIGURES)}
-    paths = sorted(
-        folder.glob("*.claims.json"),
-        key=lambda path: (places.get(path.name, len(places)), path.name),
-    )
-    if not paths:
-        raise InputError(f"'{folder}': holds no *.claims.json; `sgdphase figure` makes them")
-    ledger: list[dict[str, Any]] = []
-    for path in paths:
-        try:
-            ledger += json.loads(path.read_text())
-        except (ValueError, TypeError) as error:
-            raise InputError(f"'{path}': is not a list of claims ({error})") from None
-    return ledger

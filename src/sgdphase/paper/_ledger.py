@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from sgdphase._display import Columns, Shown
 from sgdphase.stats import Estimate, digits
 
-Verdict = Literal["holds", "fails", "undecided"]
+Verdict = Literal["holds", "fails", "undecided", "not testable"]
+# What the paper says of its runs, what it derives, and what is not in it.
+Ledger = Literal["paper", "theory", "ours"]
 Scale = Literal["quick", "laptop", "paper"]
 
 
@@ -26,7 +28,11 @@ class Claim(Shown):
     measured : Estimate or None; None where the runs do not determine it
     rule : str
         How the verdict follows from the interval, or why there is none.
-    verdict : "holds", "fails" or "undecided"
+    verdict : "holds", "fails", "undecided" or "not testable"
+    cost : str
+        What it would take to decide an undecided claim.
+    more_seeds : float or None
+        So many times the seeds would do, if the interval shrinks as their root.
     """
 
     id: str
@@ -35,6 +41,8 @@ class Claim(Shown):
     measured: Estimate | None
     rule: str
     verdict: Verdict
+    cost: str = ""
+    more_seeds: float | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Plain numbers and texts; None instead of NaN."""
@@ -43,7 +51,7 @@ class Claim(Shown):
         return {
             "id": self.id, "claim": self.claim, "predicted": self.predicted,
             "measured": number["value"], "low": number["low"], "high": number["high"],
-            "rule": self.rule, "verdict": self.verdict,
+            "rule": self.rule, "verdict": self.verdict, "cost": self.cost,
         }  # fmt: skip
 
     def _lines(self) -> list[str]:
@@ -78,14 +86,13 @@ class Claims(Shown, tuple[Claim, ...]):
 
 
 def totals(ledger: Sequence[Mapping[str, Any]]) -> str:
-    """How many claims hold, fail, or are undecided.
+    """How many claims have each verdict.
 
     >>> totals([{"verdict": "holds"}, {"verdict": "fails"}])
     '2 claims: 1 hold, 1 fail, 0 undecided'
     """
-    verdicts, some = (
-        [claim["verdict"] for claim in ledger],
-        "claim" if len(ledger) == 1 else "claims",
-    )
-    hold, fail, rest = map(verdicts.count, ("holds", "fails", "undecided"))
-    return f"{len(ledger)} {some}: {hold} hold, {fail} fail, {rest} undecided"
+    verdicts = [claim["verdict"] for claim in ledger]
+    hold, fail, rest, never = map(verdicts.count, get_args(Verdict))
+    text = f"{hold} hold, {fail} fail, {rest} undecided"
+    text += f", {never} not testable" if never else ""
+    return f"{len(ledger)} claim{'s' * (len(ledger) != 1)}: {text}"

@@ -17,6 +17,7 @@ from typing import Any
 
 from sgdphase._records import Training
 from sgdphase._sweep import grid
+from sgdphase.paper._figure import FIRST_SEED
 from sgdphase.paper._ledger import Scale
 from sgdphase.paper._runs import Runs
 from sgdphase.problems import CifarAnimals, MnistParity
@@ -42,11 +43,13 @@ class Setting:
     slowest: float = 0.0
     max_samples: int | None = None
     remark: str = ""
+    first_seed: int = FIRST_SEED
 
     def trainings(self, **other: Any) -> list[Training]:
         """Trainings at these learning rates and batches, and other values of parameters."""
-        names = ("train_size", "margin", "model", "width", "seeds", "test_size", "max_samples")
+        names = ("train_size", "margin", "model", "width", "test_size", "max_samples")
         setting: dict[str, Any] = {name: getattr(self, name) for name in names}
+        setting["seeds"] = range(self.first_seed, self.first_seed + self.seeds)
         return list(grid(self.problem, **setting | other))
 
     @cached_property
@@ -87,7 +90,7 @@ def cells(at: SettingAt, **values: Mapping[str, Any]) -> Callable[[Scale], list[
 def _by_scale(paper: Setting, *, quick: Mapping[str, Any], laptop: Mapping[str, Any]) -> SettingAt:
     """The paper's setting, and what the reduced scales change of it."""
     settings: dict[Scale, Setting] = {
-        "quick": replace(paper, **quick),
+        "quick": replace(paper, **quick, first_seed=0),
         "laptop": replace(paper, **laptop),
         "paper": paper,
     }

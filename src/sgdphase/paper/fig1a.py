@@ -156,5 +156,6 @@ FIGURES = (
         plan=together(_small_grid(0.0, -4), _small_grid(1.0, -6), _small_grid(3.0, -6)),
         draw=draw_with_theory,
         claims=[Each("chi", lambda chi: [prefactor_claims])],
+        ledger="ours",
     ),
 )

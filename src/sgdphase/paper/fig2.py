@@ -77,9 +77,7 @@ def zero_loss(along: FloatArray, across: FloatArray, w_perp: FloatArray) -> Floa
 
 def draw(runs: Runs, scale: Scale, momentum: float = 0.0) -> Any:
     batches = [*whole_powers(1, 11, 2), runs.only("train_size")]
-    paths = {
-        batch: runs.trajectories(batch=batch, momentum=momentum, seed=0)[0] for batch in batches
-    }
+    paths = {batch: runs.trajectories(batch=batch, momentum=momentum)[0] for batch in batches}
     figure, axes = panel(r"$w_1$", r"$\|w_\perp\|$", size=(6.0, 4.4))
     w1, w_perp = _frame(list(paths.values()))
     of = runs.only("train_size"), runs.only("dim")
@@ -193,7 +191,7 @@ FIGURES = (
             Below("3b", "the full batch fits all data within a few steps: steps to zero loss",
                   Mean("steps", "batch", at=FULL), 10, "few: at most 10"),
         ],
-        trajectories=True,
+        trajectories=("time", "w1", "w_perp", "unfitted"),
         remark="The bound of 3b was set when the number of steps of one seed was known; 3a was "
         "changed from a geometric to an arithmetic mean after the run, with the same verdict.",
     ),
@@ -216,6 +214,6 @@ FIGURES = (
                      within=Tolerance(2.5, "a training may end before the velocity of its first "
                                       "step is spent")),
         ],
-        trajectories=True,
+        trajectories=("time", "w1", "w_perp", "unfitted"),
     ),
 )  # fmt: skip

@@ -38,7 +38,7 @@ def _first_step(dim: int) -> float:
 
 def _theory(axes: Any, runs: Runs) -> None:
     dim = runs.only("dim")
-    for run in runs.where(seed=0).that(below_critical("batch")).runs:
+    for run in runs.at(seed=0).that(below_critical("batch")).runs:
         times, temperature = np.geomspace(LR, run.outcome.time, 200), run.training.temperature
         w1 = theory.online(times, chi=CHI, dim=dim, margin=MARGIN, temperature=temperature).w1
         axes.plot(times, w1, "k--", linewidth=0.9)
@@ -156,7 +156,7 @@ FIGURES = (
                      equals=1,
                      within=Tolerance(0.1, "a tenth allows for the width of the crossover")),
         ],
-        trajectories=True,
+        trajectories=("time", "w1"),
     ),
     Figure(
         "fig3-inset",
@@ -169,7 +169,7 @@ FIGURES = (
         ),
         draw=_draw(r"fully connected, parity MNIST, $\kappa=2^{-15}$"),
         claims=[small_margin_claims],
-        trajectories=True,
+        trajectories=("step", "time", "alignment"),
         reduced=True,
     ),
     Figure(
@@ -183,7 +183,7 @@ FIGURES = (
         ),
         draw=_draw(r"fully connected, parity MNIST, $\kappa=1$"),
         claims=[large_margin_claims],
-        trajectories=True,
+        trajectories=("step", "time", "alignment"),
         reduced=True,
     ),
 )  # fmt: skip

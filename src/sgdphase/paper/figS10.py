@@ -142,7 +142,7 @@ FIGURES = (
             Exponent("1c", "n(t_hat) ~ 1/P (effective exponent)", unfitted_at_crossover,
                      of="train_size", equals=-1, within=PRECISION),
         ],
-        trajectories=True,
+        trajectories=("time", "unfitted", "lambda", "r"),
     ),
     Figure(
         "figS10b",

@@ -106,7 +106,7 @@ def _draw(title: str, lines: Callable[[Runs], Lines]) -> Callable[[Runs, Scale],
 def _paths(runs: Runs, more: str = "") -> Lines:
     """A training for each decay: black without, then from dark to bright."""
     for decay, color in colored(runs.values("weight_decay"), "plasma"):
-        (path,) = runs.trajectories(weight_decay=decay, seed=0)
+        path = runs.trajectories(weight_decay=decay)[0]
         label = power_label(r"\Lambda", decay) + more
         yield path["time"], path, {"color": color if decay else "k", "label": label}
 
@@ -182,7 +182,7 @@ FIGURES = (
                      within=Tolerance(0.15, "times are read off 4 times an octave, over several "
                                       "octaves of Lambda")),
         ],
-        trajectories=True,
+        trajectories=("time", "w1", "w_perp"),
     ),
     Figure(
         "figS2b",
@@ -202,6 +202,6 @@ FIGURES = (
                       within=Tolerance(0.25, "the way down is w1 ~ Lambda^(-1/4) longer, whose "
                                        "logarithm enters the time")),
         ],
-        trajectories=True,
+        trajectories=("time", "w1", "w_perp"),
     ),
 )  # fmt: skip

@@ -187,7 +187,7 @@ FIGURES = (
             Exponent("1c", "t_hat ~ d^(1-b) (effective exponent at this P)", "crossover_time",
                      of="dim", equals=1 - theory.constants(CHI).b, within=PRECISION),
         ],
-        trajectories=True,
+        trajectories=("time", "train_error", "test_error", "lambda", "r"),
         remark="The number of seeds was raised from 5 to 20 after a first run, in which 1c was "
         "undecided.",
     ),
@@ -207,7 +207,7 @@ FIGURES = (
             Exponent("3", "n(t_hat) ~ d (effective exponent)", unfitted_at_crossover, of="dim",
                      equals=1, within=PRECISION),
         ],
-        trajectories=True,
+        trajectories=("time", "unfitted", "lambda", "r"),
         remark="The number of seeds was raised from 5 to 20 and the estimator of 2a changed (it "
         "dropped values of lambda that not every seed reached) after a first run, in which 2a "
         "failed at -0.816 [-0.844, -0.786]; 2c was added then.",

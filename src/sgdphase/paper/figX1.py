@@ -175,7 +175,8 @@ FIGURE = Figure(
     ),
     draw=draw,
     claims=[Each("chi", _claims)],
-    trajectories=True,
+    trajectories=("time", "w1"),
+    ledger="ours",
     remark="The windows of the drawn exponents were widened from 3 to 4 sizes after the run; the "
     "verdicts had 4 all along.",
 )

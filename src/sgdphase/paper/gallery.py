@@ -7,11 +7,15 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
-from sgdphase.paper._figure import FIGURES, Figure, read_claims
-from sgdphase.paper._ledger import totals
+from sgdphase.paper._figure import FIGURES, Figure
+from sgdphase.paper._ledger import Ledger, totals
+from sgdphase.paper._make import read_claims
 from sgdphase.stats import digits
+
+# Of a figure whose runs were not kept.
+_FIRST = "From the first ledger, by its rules and seeds; not decided again yet."
 
 
 def page(folder: Path) -> str:
@@ -20,17 +24,27 @@ def page(folder: Path) -> str:
     parts = [
         "# Gallery",
         "Every figure at the largest scale that was run, with what it says about the paper's "
-        "claims. Intervals are 90 % ones over seeds; the rule of each verdict was fixed before "
-        "the run, unless a remark says otherwise, and stands in the figure's `claims.json`. "
-        "Undecided means that the interval allows both, or that the runs are too few to measure.",
-        f"**{totals(ledger)}.** What fails:",
-        "\n".join(_failure(claim) for claim in ledger if claim["verdict"] == "fails"),
+        "claims. Intervals have a level of 90 %, over seeds. [How claims are decided](ledger.md) "
+        "says what the verdicts mean. The rule of each claim, the runs (`runs/`) and where they "
+        "come from stand beside the pictures: `sgdphase figure NAME --from docs/gallery/runs` "
+        "draws and decides again, `sgdphase verify docs/gallery` decides all.",
+        *(_total(name, ledger) for name in get_args(Ledger)),
+        "What fails of the paper:",
+        "\n".join(
+            _failure(claim)
+            for claim in ledger
+            if claim["verdict"] == "fails" and claim["ledger"] == "paper"
+        ),
     ]
     for figure in FIGURES.values():
         claims = [claim for claim in ledger if claim["figure"] == figure.name]
         if claims:
             parts += _section(figure, claims, folder.name)
     return "\n\n".join(parts) + "\n"
+
+
+def _total(name: str, ledger: list[dict[str, Any]]) -> str:
+    return f"**{name}** {totals([claim for claim in ledger if claim['ledger'] == name])}"
 
 
 def _failure(claim: dict[str, Any]) -> str:
@@ -40,24 +54,30 @@ def _failure(claim: dict[str, Any]) -> str:
 
 
 def _section(figure: Figure, claims: list[dict[str, Any]], folder: str) -> list[str]:
-    name, shows, scale = figure.name, figure.shows, claims[0]["scale"]
+    name, shows = figure.name, figure.shows
     table = [
         "| id | claim | predicted | measured | interval | verdict |",
         "|---|---|---|---|---|---|",
     ]
     table += [
         f"| {claim['id']} | {_escape(claim['claim'])} | {number(claim['predicted'])} "
-        f"| {number(claim['measured'])} | {interval(claim)} | {claim['verdict']} |"
+        f"| {number(claim['measured'])} | {interval(claim)} | {_verdict(claim)} |"
         for claim in claims
     ]
     return [
         f"## {name}",
         f"{shows[0].upper()}{shows[1:]}.",
         f"![{name}]({folder}/{name}.png)",
-        f"    sgdphase figure {name} --scale {scale}",
+        f"    {claims[0]['command']}",
+        *([] if claims[0]["runs"] else [_FIRST]),
         "\n".join(table),
         *([figure.remark] if figure.remark else []),
     ]
+
+
+def _verdict(claim: dict[str, Any]) -> str:
+    reason = claim["rule"] if claim["verdict"] == "not testable" else claim["cost"]
+    return f"{claim['verdict']}: {_escape(reason)}" if reason else str(claim["verdict"])
 
 
 def _escape(text: str) -> str:

@@ -305,6 +305,7 @@ FIGURE = Figure(
     plan=lambda scale: (),
     draw=draw,
     claims=[claims_of_limits, claims_of_fluctuations, claims_of_first_step],
+    ledger="theory",
     remark=(
         "The trials of 8a and 8b were raised from 100 to 400 and the trajectories of 5 doubled "
         "after a first run, in which 8a was undecided; 5c and 5d were added then."

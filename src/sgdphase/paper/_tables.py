@@ -31,7 +31,7 @@ from sgdphase._sweep import Run
 from sgdphase._sweep.table import RESULTS, flat
 from sgdphase._typing import FloatArray
 from sgdphase.errors import InputError
-from sgdphase.paper.runs import Runs
+from sgdphase.paper._runs import Runs
 from sgdphase.problems import problem_class
 
 _FINAL, _IN_TIME = "%.9g", "%.5g"
@@ -43,7 +43,7 @@ def write_tables(
 ) -> None:
     """Write the tables of figure `name`, with these observables `in_time`."""
     folder.mkdir(parents=True, exist_ok=True)
-    parameters = [flat(run) for run in runs.runs]
+    parameters = [flat(run.training) for run in runs.runs]
     chosen = list(dict.fromkeys(key for row in parameters for key in row))
     observed = list(dict.fromkeys(key for run in runs.runs for key in run.outcome.observables))
     rows = [
