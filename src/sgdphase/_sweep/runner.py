@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from pathlib import Path
 from time import monotonic
 from types import FrameType
@@ -63,12 +64,13 @@ def missing(
     wanted = dict.fromkeys(plan)
     costs = {model: cost_of(model) for model in {training.model for training in wanted}}
     _check_retry(retry)
-    empty = store.is_empty  # then no training needs its key, which takes most of the time
-    standing = {} if empty else store.standing(training.key for training in wanted)
+    # Keys take most of the time: none is made for an empty store, and each only once.
+    keys = [] if store.is_empty else [training.key for training in wanted]
+    standing = store.standing(keys)
     return [
         Job(training, _sane(costs[training.model](training)))
-        for training in wanted
-        if empty or _is_missing(standing.get(training.key), trajectories, retry)
+        for training, key in zip_longest(wanted, keys)
+        if _is_missing(standing.get(key), trajectories, retry)
     ]
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,8 +31,7 @@ _KEYS = 500
 Row = tuple[Any, ...]
 
 
-@dataclass(frozen=True)
-class Stored:
+class Stored(NamedTuple):
     """The status of a training in the store."""
 
     status: Status
