@@ -7,6 +7,7 @@ from io import StringIO
 import numpy as np
 import pytest
 from rich.console import Console, Group
+from rich.text import Text
 
 from sgdphase.diagram import draw, draw_figure, phase_diagram, plane_from_table
 from sgdphase.diagram._terminal import map_lines
@@ -15,7 +16,7 @@ from sgdphase.errors import InputError
 
 def shown(diagram, **options):
     console = Console(file=StringIO(), width=120, highlight=False, **options)
-    console.print(Group(*map_lines(diagram)))
+    console.print(Group(*(Text.assemble(*parts) for parts in map_lines(diagram))))
     return console.file.getvalue()
 
 
@@ -66,7 +67,7 @@ def test_nothing_fitted_is_drawn_as_dots(model, tmp_path):
 
 def test_bad_paths(model, tmp_path):
     d = phase_diagram(plane_from_table(model.table()))
-    with pytest.raises(InputError, match=r"must end in one of .*\.png"):
+    with pytest.raises(InputError, match=r"must end in \.png, \.pdf or \.svg"):
         draw(d, tmp_path / "diagram.txt")
     with pytest.raises(InputError, match="cannot be written"):
         draw(d, tmp_path / "no" / "diagram.png")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 
 from sgdphase._display import Columns, Shown, span
 from sgdphase._parameters import PARAMETERS
+from sgdphase._sweep import Store, Summary, table_of
 from sgdphase._typing import FloatArray
 from sgdphase.errors import InputError
 
@@ -91,6 +93,26 @@ class Plane(Shown):
         out = np.full(self.value.shape, np.nan)
         np.log2(self.value, out=out, where=self.value > 0)
         return out
+
+
+# All that a plane is made from; a DataFrame and a Dataset have columns by name too.
+Source = Plane | Store | Summary | Mapping[str, Any] | str | Path
+
+
+def plane_of(source: Source, observable: str | None = None, **fixed: Any) -> Plane:
+    """The plane of whatever holds runs; a plane is returned as it is."""
+    if isinstance(source, Plane):
+        if observable is not None or fixed:
+            raise InputError("a plane has its observable and its runs: choose where it is made")
+        return source
+    make = plane_from_dataset if hasattr(source, "data_vars") else plane_from_table
+    if isinstance(source, str | Path):
+        source = Store(source)
+    if isinstance(source, Store):
+        source = source.table()
+    elif isinstance(source, Summary):
+        source = table_of(source.runs)
+    return make(source, observable or "alignment", **fixed)
 
 
 def plane_from_table(
