@@ -183,3 +183,13 @@ def test_sizes_that_are_given_are_checked() -> None:
     for sizes, batch, full in [([], 1, None), ([1], 1, None), ([64], 65, None), ([64], 1, 32)]:
         with pytest.raises(InputError):
             given(sizes, batch, full)
+
+
+def test_the_table_of_an_answer_is_what_grows_with_the_data() -> None:
+    pytest.importorskip("pandas")
+    frame = diagnosis(sizes=(Size(1024, None, 12), Size(4096, STAR, 30))).to_pandas()
+    assert frame["train_size"].tolist() == [1024, 4096]
+    assert frame["critical_batch"].isna().tolist() == [True, False]
+    assert frame.iloc[1][["critical_batch", "low", "high"]].tolist() == [
+        STAR.value, STAR.low, STAR.high,
+    ]  # fmt: skip

@@ -37,6 +37,8 @@ from sgdphase.errors import InputError
 _DEATHS = 3
 _TICK_SECONDS = 0.2
 _UNFORESEEN_SECONDS = 3600.0
+# Runs of a summary: ten thousand take a second to read, and a few kilobytes each.
+_READ_AT_ONCE = 10_000
 
 
 class Stopped(KeyboardInterrupt):
@@ -118,6 +120,8 @@ def sweep(
     ...     first, again = (sweep(plan, f"{folder}/runs.sqlite", workers=0) for _ in range(2))
     >>> first.ran, again.ran, again.done_before
     (2, 0, 2)
+    >>> [run.training.lr for run in again.runs], [run.outcome.status for run in again.runs]
+    ([0.5, 1.0], ['fitted', 'fitted'])
     """
     plan = tuple(dict.fromkeys(plan))
     store = store if isinstance(store, Store) else Store(store)
@@ -150,6 +154,8 @@ def sweep(
     summary = tally.summary(store, plan, trajectories)
     if received:
         raise Stopped(received[0], summary)
+    if len(plan) <= _READ_AT_ONCE and not trajectories:
+        _ = summary.runs  # are read once
     return summary
 
 

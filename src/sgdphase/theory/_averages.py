@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from sgdphase._display import ShownFields
 from sgdphase._typing import FloatArray
 from sgdphase.errors import InputError
 from sgdphase.theory._constants import CHI_MAX, check_chi, one_line
@@ -22,8 +23,8 @@ JACOBI_NODES = 64
 LEGENDRE_NODES = 48
 
 
-@dataclass(frozen=True)
-class Averages:
+@dataclass(frozen=True, repr=False)
+class Averages(ShownFields):
     """Averages over the data distribution (SI 6.A), returned by ``averages``.
 
     Attributes

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from sgdphase._display import ShownFields
 from sgdphase._typing import FloatArray
 from sgdphase.theory._averages import averages
 from sgdphase.theory._constants import check_positive, constants
@@ -29,8 +30,8 @@ from sgdphase.theory._online import (
 )
 
 
-@dataclass(frozen=True)
-class Fluctuations:
+@dataclass(frozen=True, repr=False)
+class Fluctuations(ShownFields):
     """Covariance of ``w1`` and ``w_perp`` in time, returned by ``fluctuations``.
 
     Attributes
@@ -45,8 +46,8 @@ class Fluctuations:
     cov: FloatArray
 
 
-@dataclass(frozen=True)
-class AsymptoticFluctuations:
+@dataclass(frozen=True, repr=False)
+class AsymptoticFluctuations(ShownFields):
     """Limits for ``lam -> inf``, ``r -> 0``, returned by ``asymptotic_fluctuations``.
 
     Attributes

@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from sgdphase._display import ShownFields
 from sgdphase._typing import FloatArray
 from sgdphase.errors import InputError
 from sgdphase.theory._averages import quadrature
@@ -55,8 +56,8 @@ TIME_MAX = 1e100
 Drift = Callable[[FloatArray, float, "Model"], FloatArray]
 
 
-@dataclass(frozen=True)
-class Online:
+@dataclass(frozen=True, repr=False)
+class Online(ShownFields):
     """The solution at each time, in the order given; returned by ``online``.
 
     At ``time = 0``: ``w1 = w_perp = 0``, ``lam = 0`` (its limit), ``r = inf``, ``unfitted = 1``.

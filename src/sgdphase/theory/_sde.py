@@ -21,6 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from sgdphase._display import Columns, Shown
 from sgdphase._typing import FloatArray
 from sgdphase.errors import InputError
 from sgdphase.theory._averages import averages
@@ -31,8 +32,8 @@ from sgdphase.theory._online import Setting, check_times, decayed_time, solve
 RATES_PER_DECADE = 24
 
 
-@dataclass(frozen=True)
-class OnlineEnsemble:
+@dataclass(frozen=True, repr=False)
+class OnlineEnsemble(Shown):
     """Trajectories of the online SDE, returned by ``online_ensemble``.
 
     Attributes
@@ -44,6 +45,19 @@ class OnlineEnsemble:
     time: FloatArray
     w1: FloatArray
     w_perp: FloatArray
+
+    def _lines(self) -> list[str]:
+        return [f"OnlineEnsemble: means over {len(self.w1)} trajectories"]
+
+    def _summary(self) -> Columns:
+        means = {"w1": self.w1.mean(axis=0), "w_perp": self.w_perp.mean(axis=0)}
+        return {"time": self.time, **means}
+
+    def _table(self) -> Columns:
+        """One row per trajectory and time."""
+        row, column = np.indices(self.w1.shape).reshape(2, -1)
+        weights = {"w1": self.w1.ravel(), "w_perp": self.w_perp.ravel()}
+        return {"trajectory": row, "time": self.time[column], **weights}
 
 
 def online_ensemble(
