@@ -188,7 +188,7 @@ def test_the_package_may_be_inside_a_zip_file(tmp_path: Path) -> None:
     code = (
         "import sys; sys.path.insert(0, 'package.zip')\n"
         "import sgdphase as sp; print('package.zip' in sp.__file__, 'sweep' in sp.__all__)\n"
-        "print(sp.theory.constants(1.0).gamma, sp.averages(0.0, 0.0, 1.0).unfitted)"
+        "print(sp.theory.constants(1.0).gamma, round(sp.averages(0.0, 0.0, 1.0).unfitted, 9))"
     )
     said = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=120, cwd=tmp_path

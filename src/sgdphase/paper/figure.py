@@ -202,7 +202,7 @@ def cost(figure: Figure, scale: Scale, store: Store) -> Cost:
 def make(
     figure: Figure,
     scale: Scale,
-    store: Store,
+    store: Store | Path | str,
     out: Path,
     *,
     workers: int | Workers | None = None,
@@ -227,7 +227,7 @@ def make(
 def collect(
     figure: Figure,
     scale: Scale,
-    store: Store,
+    store: Store | Path | str,
     *,
     workers: int | Workers | None = None,
     progress: Progress | None = None,

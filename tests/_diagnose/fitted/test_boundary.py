@@ -15,7 +15,7 @@ import pytest
 from scipy.stats import binom
 
 from sgdphase._diagnose.fitted.boundary import CriticalBatch
-from sgdphase._diagnose.fitted.gd_line import GdLine
+from sgdphase._diagnose.fitted.gd_line_search import GdLineSearch
 from sgdphase._diagnose.fitted.slopes import LocalSlopes
 from sgdphase._diagnose.learner import Trial
 from sgdphase.diagram import phase_diagram, plane_from_table
@@ -27,8 +27,8 @@ LEARNERS = {
     "B*": lambda: CriticalBatch(0.25, 2048),
     "B* from above": lambda: CriticalBatch(64.0, 2048, smallest_batch=3),
     "B* with a guess": lambda: CriticalBatch(0.3, 3000, guess=200.0),
-    "GD line": lambda: GdLine(16.0, 64.0, 2048),
-    "GD line from below": lambda: GdLine(2.0**-9, 64.0, 2048),
+    "GD line": lambda: GdLineSearch(16.0, 64.0, 2048),
+    "GD line from below": lambda: GdLineSearch(2.0**-9, 64.0, 2048),
 }
 SURFACES = {
     "plain": {},
@@ -93,7 +93,7 @@ def test_exact_law_gives_exact_boundaries(surface, finish, lr, hint):
     assert found.critical_batch.value == pytest.approx(64, rel=0.06)
     assert found.lr >= 2 and found.trials == len(asked) <= 30 and found.notes == ()
 
-    line = GdLine(found.lr, found.critical_batch.value, 4096)
+    line = GdLineSearch(found.lr, found.critical_batch.value, 4096)
     finish(line, run)
     points = line.answer().points
     assert [point.batch for point in points] == [16, 256]
@@ -122,7 +122,7 @@ def test_coverage_of_the_line_on_a_known_law(surface, finish):
     held = {16: 0, 256: 0}
     for replica in range(60):
         run = surface(cell=0.15, replica=replica)
-        learner = GdLine(2.0**4, 64.0, 4096)
+        learner = GdLineSearch(2.0**4, 64.0, 4096)
         finish(learner, run)
         for point in learner.answer().points:
             held[point.batch] += point.low <= run.line(point.batch) <= point.high
@@ -227,7 +227,7 @@ def test_no_two_laws_no_boundary(outcome, finish):
 
 def test_the_line_where_it_cannot_be_seen(surface, finish):
     def notes(lr=16.0, **changes):
-        learner = GdLine(lr, 64.0, 2048)
+        learner = GdLineSearch(lr, 64.0, 2048)
         finish(learner, surface(cell=0.02, **changes))
         return learner.answer()
 
@@ -282,7 +282,7 @@ def test_line_of_the_perceptron_as_the_full_grid(perceptron, finish):
     truth = {point.batch: point for point in diagram.gd_line}
     errors = {}
     for replica in range(12):
-        learner = GdLine(2.0**5, diagram.critical_batch.value, 512)
+        learner = GdLineSearch(2.0**5, diagram.critical_batch.value, 512)
         finish(learner, perceptron(32, 512, first_seed=100 * (replica + 1)))
         for point in learner.answer().points:
             errors.setdefault(point.batch, []).append(math.log2(point.lr / truth[point.batch].lr))
@@ -302,6 +302,6 @@ def test_bad_input():
     with pytest.raises(InputError, match=r"tolerance = 0.0: must be a number of octaves"):
         CriticalBatch(1.0, 64, tolerance=0.0)
     with pytest.raises(InputError, match="critical batch = -1"):
-        GdLine(1.0, -1.0, 64)
+        GdLineSearch(1.0, -1.0, 64)
     with pytest.raises(InputError, match="factor = 1"):
-        GdLine(1.0, 8.0, 64, factor=1.0)
+        GdLineSearch(1.0, 8.0, 64, factor=1.0)
