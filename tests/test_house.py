@@ -8,8 +8,10 @@ commands: they go to the left too, and `cli` enters no room twice.
 from __future__ import annotations
 
 import ast
+import os
 import sys
 from collections.abc import Callable, Iterator
+from functools import cache
 from itertools import groupby
 from pathlib import Path
 from types import FrameType
@@ -222,11 +224,14 @@ def walk(run: Callable[[], object]) -> list[Step]:
 
 def room_of(frame: FrameType) -> str | None:
     """The room of the code that runs; None outside of the rooms."""
-    path = Path(frame.f_code.co_filename)
-    if not path.is_relative_to(PACKAGE):
-        return None
-    first = path.relative_to(PACKAGE).parts[0]
-    return first if first in RANK else None
+    return room_of_file(frame.f_code.co_filename)
+
+
+@cache
+def room_of_file(path: str) -> str | None:
+    inside = path.removeprefix(f"{Path(cli.__file__).parents[1]}{os.sep}")
+    first = inside.split(os.sep)[0]
+    return first if inside != path and first in RANK else None
 
 
 TRAINING = """
@@ -234,7 +239,7 @@ def train(lr, batch, epochs, seed):
     return {"test_error": abs(lr / batch - 0.01) + 0.01 * (seed % 3)}
 """
 SWEEP = "sweep perceptron --dim 8 --train-size 32 --lr 1,2 --batch 1,2 --store a.sqlite --workers 0"
-DIAGNOSE = "diagnose t.py --lr 0.1 --batch 8 --epochs 2 --budget 5s --workers 0 --out page"
+DIAGNOSE = "diagnose t.py --lr 0.1 --batch 8 --epochs 2 --budget 1s --workers 0 --out page"
 # Any figure takes the same way; this one needs no images.
 FIGURE = "figure figS9a --scale quick --workers 0"
 
