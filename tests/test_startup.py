@@ -92,7 +92,7 @@ BAD_INPUT = [
     ("theory", "constants", "--chi", "x"),
     ("theory", "constants", "--chi", "-2"),
     ("theory", "averages", "--lam", "1", "--r", "-1", "--chi", "1"),
-    ("theory", "online", "--dim", "1", "--temperature", "1", "--until", "10"),
+    ("theory", "online", "--dim", "1", "--time", "10"),
     ("data", "fetch", "svhn"),
 ]
 

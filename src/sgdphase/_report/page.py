@@ -191,15 +191,11 @@ def written(estimate: Estimate | None, count: int = 3) -> tuple[str, str]:
 
 
 def write_file(path: Path, content: str | bytes) -> None:
-    """Write the whole file or nothing, also if the disk is full or someone reads it now.
-
-    Its folder is made if it is missing.
-    """
+    """Write the whole file or nothing, also if the disk is full or someone reads it now."""
     if path.exists() and not path.is_file():
         raise InputError(f"{path}: cannot be written (not a file)")
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
         part.write_bytes(content.encode() if isinstance(content, str) else content)
         os.replace(part, path)
     except BaseException as error:

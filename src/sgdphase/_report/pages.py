@@ -10,6 +10,7 @@ from sgdphase._report import batch_table, fitted
 from sgdphase._report.page import page, png, write_file
 from sgdphase._report.store import store_page
 from sgdphase._sweep import Store
+from sgdphase.errors import make_folder
 
 
 def report(
@@ -57,6 +58,7 @@ def diagnosis_page(diagnosis: Diagnosis | FittedDiagnosis, folder: Path) -> Path
 
     A PNG of an earlier diagnosis that is not drawn now is deleted.
     """
+    make_folder(folder)
     kind: Any = fitted if isinstance(diagnosis, FittedDiagnosis) else batch_table
     drawn = {}
     for name, figure in kind.draw(diagnosis).items():

@@ -7,10 +7,7 @@ import math
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, is_dataclass
-from pathlib import Path
 from typing import Any
-
-from sgdphase.errors import InputError
 
 
 def answer(value: Any, as_json: bool, text: Callable[[], object] = lambda: None) -> None:
@@ -70,14 +67,6 @@ def print_lines(lines: Iterable[Sequence[tuple[str, str]]]) -> None:
     console = Console(highlight=False)
     for parts in lines:
         console.print(Text.assemble(*parts))
-
-
-def make_folder(folder: Path) -> None:
-    """Make the folder of what is written, if it is missing."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"{folder}: cannot be created ({error.strerror or error})") from None
 
 
 def show(value: Any) -> str:

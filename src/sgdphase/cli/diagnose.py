@@ -12,10 +12,10 @@ import typer
 from sgdphase._parameters import EPOCH_LOSSES
 from sgdphase.cli._networks import set_up
 from sgdphase.cli._options import JSON, Dask, Device, WorkerCount, parameter_option
-from sgdphase.cli._output import answer, make_folder
+from sgdphase.cli._output import answer
 from sgdphase.cli._stop import store_in_use
 from sgdphase.cli._values import integers, numbers
-from sgdphase.errors import InputError
+from sgdphase.errors import InputError, make_folder
 
 if TYPE_CHECKING:
     from sgdphase._sweep import Workers
