@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from time import monotonic
 
-from sgdphase._display import Columns, Shown
+from sgdphase._display import Columns, Shown, ShownTable
 from sgdphase._records import Training
 from sgdphase._sweep.packs import Job
 from sgdphase._sweep.run import Run
 from sgdphase._sweep.store import RunList, Store
-from sgdphase._sweep.table import table_of
+from sgdphase._sweep.table import Table, table_of
 
 
 @dataclass(frozen=True, repr=False)
@@ -66,8 +66,12 @@ class Summary(Shown):
             f"before, {self.ran} now{f' ({now})' if now else ''} in {self.seconds:.3g} s{left}"
         ]
 
+    def table(self) -> Table:
+        """The runs as columns, as `Store.table` gives them."""
+        return ShownTable(table_of(self.runs))
+
     def _table(self) -> Columns:
-        return table_of(self.runs)
+        return self.table()
 
     def as_dict(self) -> dict[str, object]:
         """Plain values for JSON."""

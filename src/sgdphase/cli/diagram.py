@@ -33,6 +33,7 @@ def diagram(
 
     Example: sgdphase diagram runs.sqlite --train-size 2^13 --chi 1 --out diagram.png
     """
+    from sgdphase._sweep import Store
     from sgdphase.diagram import draw, phase_diagram, plane_of
     from sgdphase.diagram._draw import check_picture
     from sgdphase.diagram._terminal import map_lines
@@ -40,7 +41,8 @@ def diagram(
     if out is not None:
         check_picture(out)
     fixed = chosen(where, train_size=train_size, dim=dim, chi=chi, margin=margin)
-    phases = phase_diagram(plane_of(store, observable, **fixed), factor=factor)
+    plane = plane_of(Store(store), observable, **fixed)
+    phases = phase_diagram(plane, factor=factor)
     if out is not None:
         draw(phases, out)
 

@@ -10,14 +10,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sgdphase._display import Columns, Shown, span
 from sgdphase._parameters import PARAMETERS
-from sgdphase._sweep import Store, Summary, table_of
 from sgdphase._typing import FloatArray
 from sgdphase.errors import InputError
 
@@ -95,8 +94,14 @@ class Plane(Shown):
         return out
 
 
+class HasTable(Protocol):
+    """What has a table of runs, as a store and the summary of a sweep have."""
+
+    def table(self) -> Mapping[str, Any]: ...
+
+
 # All that a plane is made from; a DataFrame and a Dataset have columns by name too.
-Source = Plane | Store | Summary | Mapping[str, Any] | str | Path
+Source = Plane | HasTable | Mapping[str, Any]
 
 
 def plane_of(source: Source, observable: str | None = None, **fixed: Any) -> Plane:
@@ -105,14 +110,15 @@ def plane_of(source: Source, observable: str | None = None, **fixed: Any) -> Pla
         if observable is not None or fixed:
             raise InputError("a plane has its observable and its runs: choose where it is made")
         return source
-    make = plane_from_dataset if hasattr(source, "data_vars") else plane_from_table
     if isinstance(source, str | Path):
-        source = Store(source)
-    if isinstance(source, Store):
-        source = source.table()
-    elif isinstance(source, Summary):
-        source = table_of(source.runs)
-    return make(source, observable or "alignment", **fixed)
+        raise InputError(
+            f"{source}: is a path; open the store there, as sgdphase.Store('{source}')"
+        )
+    if hasattr(source, "data_vars"):
+        return plane_from_dataset(source, observable or "alignment", **fixed)
+    table = getattr(source, "table", None)
+    columns: Any = table() if callable(table) else source
+    return plane_from_table(columns, observable or "alignment", **fixed)
 
 
 def plane_from_table(

@@ -203,8 +203,8 @@ def phase_diagram(
 
     Parameters
     ----------
-    runs : Store, Summary, str, Path, mapping of columns, DataFrame, Dataset or Plane
-        A store or its file, what `sweep` returned, or a table as `plane_from_table` takes it.
+    runs : Store, Summary, mapping of columns, DataFrame, Dataset or Plane
+        A store, what `sweep` returned, or a table as `plane_from_table` takes it.
     observable : str, default "alignment"
     factor : float, default 2; above 1
     level : float, default 0.9; coverage of the intervals
