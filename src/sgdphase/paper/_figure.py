@@ -283,7 +283,7 @@ def make(
 def collect(
     figure: Figure,
     scale: Scale,
-    store: Store,
+    store: Store | Path | str,
     *,
     workers: int | Workers | None = None,
     progress: Progress | None = None,
