@@ -23,7 +23,7 @@ import numpy as np
 
 from sgdphase import PhaseDiagram, TeacherTask, Training, phase_diagram, plane_from_table, train
 from sgdphase._diagnose.fitted.boundary import CriticalBatch
-from sgdphase._diagnose.fitted.gd_line import GdLine
+from sgdphase._diagnose.fitted.gd_line_search import GdLineSearch
 from sgdphase._diagnose.learner import Searcher, Trial
 from sgdphase._records import Outcome
 
@@ -132,7 +132,7 @@ def study(task: Perceptron, replicas: int, truth_seeds: int) -> None:
             seeds = 1 + max(trial.seed for trial in learner.observations.runs)
             used.append(runs / (seeds * task.cells))
             found.append(compare(truth.value, estimate.value, estimate.low, estimate.high))
-            line = GdLine(answer.lr, estimate.value, task.train_size)
+            line = GdLineSearch(answer.lr, estimate.value, task.train_size)
             finish(line, run)
             for p in line.answer().points:
                 real = line_at(task, int(p.batch), about[p.batch], 2 * truth_seeds)

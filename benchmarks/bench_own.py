@@ -32,8 +32,7 @@ def main() -> None:
     ]
     with tempfile.TemporaryDirectory() as folder:
         store = Path(folder) / "grid.sqlite"
-        sp.sweep(plan, store)
-        grid = sp.phase_diagram(sp.plane_from_table(sp.Store(store).table()))
+        grid = sp.phase_diagram(sp.sweep(plan, store))
     found = sp.diagnose_until_fitted(EXAMPLE, lr=0.05, batch=128, train_sizes=[POINTS])
     print(f"grid    {len(plan)} trainings: {_shown(grid.critical_batch)}")
     print(f"search  {found.trainings} trainings, regime and GD line included: "

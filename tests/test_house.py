@@ -2,17 +2,25 @@
 
 A module imports only from rooms to its left, and of these only from those that `KNOWS` names.
 Every import counts, also those inside functions, those for type checking, and those of stubs
-(`__init__.pyi`), which name what a room loads when it is asked for.
+(`__init__.pyi`), which name what a room loads when it is asked for. At the end, the calls of three
+commands: they go to the left too, and `cli` enters no room twice.
 """
 
 from __future__ import annotations
 
 import ast
+import os
 import re
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
+from functools import cache
+from itertools import groupby
 from pathlib import Path
+from types import FrameType
 
 import pytest
+
+from sgdphase import cli
 
 SOURCE = Path(__file__).parent.parent / "src"
 PACKAGE = SOURCE / "sgdphase"
@@ -50,7 +58,7 @@ KNOWS: dict[str, set[str]] = {
 # How numbers of a diagnosis are measured: a page knows the answer, not these.
 LEARNERS = {
     "learner", "runner", "batch_search", "cost", "fitted.boundary", "fitted.crossover",
-    "fitted.gd_line", "fitted.growth", "fitted.row", "fitted.schedule", "fitted.slopes",
+    "fitted.gd_line_search", "fitted.growth", "fitted.row", "fitted.schedule", "fitted.slopes",
 }  # fmt: skip
 # Names of `stats` that print numbers: all that the command line needs.
 PRINTS = {"digits", "duration", "power_or_digits", "power_of_two", "shown"}
@@ -303,3 +311,81 @@ def test_every_test_file_has_the_name_of_a_module():
     lost = files - of_pages - named_tests() - BEHAVIOURS.keys()
     assert not lost, "name them after a module, or state their behaviour in BEHAVIOURS"
     assert BEHAVIOURS.keys() <= files - named_tests()
+
+
+# The walks of commands
+
+
+# Serves every room, as text and numbers with intervals do.
+EVERYWHERE = {"stats"}
+# A hook of Python's import system, which any import may call; what a command shows of a sweep.
+HOOKS = {"find_spec", "progress_on"}
+
+Step = tuple[str, str]  # the rooms of the caller and of what it calls
+
+
+def walk(run: Callable[[], object]) -> list[Step]:
+    """Every call from one room into another, in order; what modules do as they load is left out."""
+    steps: list[Step] = []
+
+    def note(frame: FrameType, event: str, _: object) -> None:
+        here = room_of(frame)
+        if event != "call" or here is None or frame.f_code.co_name in HOOKS:
+            return
+        caller = frame.f_back
+        while caller is not None and room_of(caller) is None:
+            if caller.f_code.co_name == "_call_with_frames_removed":  # an import
+                return
+            caller = caller.f_back
+        if caller is not None and room_of(caller) != here:
+            steps.append((str(room_of(caller)), here))
+
+    sys.setprofile(note)
+    try:
+        run()
+    finally:
+        sys.setprofile(None)
+    return steps
+
+
+def room_of(frame: FrameType) -> str | None:
+    """The room of the code that runs; None outside of the rooms."""
+    return room_of_file(frame.f_code.co_filename)
+
+
+@cache
+def room_of_file(path: str) -> str | None:
+    inside = path.removeprefix(f"{Path(cli.__file__).parents[1]}{os.sep}")
+    first = inside.split(os.sep)[0]
+    return first if inside != path and first in RANK else None
+
+
+TRAINING = """
+def train(lr, batch, epochs, seed):
+    return {"test_error": abs(lr / batch - 0.01) + 0.01 * (seed % 3)}
+"""
+SWEEP = "sweep perceptron --dim 8 --train-size 32 --lr 1,2 --batch 1,2 --store a.sqlite --workers 0"
+DIAGNOSE = "diagnose t.py --lr 0.1 --batch 8 --epochs 2 --budget 1s --workers 0 --out page"
+# Any figure takes the same way; this one needs no images.
+FIGURE = "figure figS9a --scale quick --workers 0"
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (SWEEP, ["_sweep"]),
+        (DIAGNOSE, ["_diagnose", "_report"]),
+        (FIGURE, ["paper"]),
+    ],
+)
+def test_commands_cross_no_room_twice(
+    words: str, expected: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("t.py").write_text(TRAINING)
+    app = cli.build(lazy=True)
+    steps = walk(lambda: app(words.split(), standalone_mode=False))
+    to_the_right = {step for step in steps if RANK[step[0]] <= RANK[step[1]]}
+    assert to_the_right <= BASE
+    entered = [there for here, there in steps if here == "cli" and there not in EVERYWHERE]
+    assert [name for name, _ in groupby(entered)] == expected

@@ -11,6 +11,7 @@ import sys
 from html.parser import HTMLParser
 from pathlib import Path
 from types import ModuleType
+from zipfile import ZipFile
 
 import numpy as np
 import pytest
@@ -82,7 +83,26 @@ def objects(summary: sp.Summary) -> list[object]:
     ]
     table = sp.equivalents(runs, lr=0.1, batch=8, epochs=5, metric="test_error")
     plan = sp.Plan(summary.plan)
-    return [plan, summary, summary.store, run, run.outcome, plane, sp.phase_diagram(plane), table]
+    return [
+        plan, summary, summary.store, run, run.outcome, plane, sp.phase_diagram(plane), table,
+        summary.runs, summary.store.table(), *predictions(),
+    ]  # fmt: skip
+
+
+def predictions() -> list[object]:
+    model = {"chi": 1.0, "dim": 8, "margin": 1.0, "temperature": 1.0}
+    times = np.geomspace(0.1, 1e3, 50)
+    return [
+        sp.constants(1.0),
+        sp.scales(train_size=64, dim=8, chi=1.0, margin=1.0),
+        sp.first_step(lr=1.0, batch=4, dim=8, chi=1.0),
+        sp.averages(times, 1.0, chi=1.0),
+        sp.asymptotic(times, chi=1.0, dim=8, temperature=1.0),
+        sp.asymptotic_fluctuations(1.0),
+        sp.online(times, **model),  # type: ignore[arg-type]
+        sp.fluctuations(times, **model),  # type: ignore[arg-type]
+        sp.online_ensemble(times, **model, size=2, seed=0),  # type: ignore[arg-type]
+    ]
 
 
 class Tags(HTMLParser):
@@ -120,15 +140,28 @@ def test_results_of_figures_are_shown_and_are_tables(summary: sp.Summary) -> Non
 
 def test_tables_are_data_frames(summary: sp.Summary) -> None:
     pytest.importorskip("pandas")
-    plan, swept, store, run, outcome, plane, diagram, table = (
+    plan, swept, store, run, outcome, plane, diagram, table, runs, columns, *theory = (
         each.to_pandas()  # type: ignore[attr-defined]
         for each in objects(summary)
     )
+    assert runs.equals(swept) and columns.equals(store)
+    assert [len(each) for each in theory] == [10, 10, 2, 50, 50, 3, 50, 50, 100]
     assert len(plan) == len(swept) == len(store) == len(plane) == 27 and len(diagram) == 9
     assert plan["batch"].tolist() == swept["batch"].tolist()
     assert run.equals(outcome) and run["time"].is_monotonic_increasing
     assert table["batch"].tolist() == [8, 16] and table["lr_low"].iloc[0] == 0.1
     assert plane["alignment"].mean() == pytest.approx(store["alignment"].mean())
+
+
+def test_runs_of_a_sweep_outlive_its_store(tmp_path: Path) -> None:
+    plan = sp.grid(dim=8, train_size=32, lr=[0.5, 1.0], batch=1)
+    path = tmp_path / "runs.sqlite"
+    swept = sp.sweep(plan, path, workers=0)
+    drawn = sp.sweep(plan, path, workers=0, trajectories=True)
+    path.unlink()
+    assert [run.training for run in swept.runs] == list(plan)
+    with pytest.raises(sp.InputError, match="there is no store"):
+        drawn.runs  # noqa: B018
 
 
 def test_without_pandas_the_extra_is_named() -> None:
@@ -156,6 +189,22 @@ def test_what_is_shown_is_escaped(tmp_path: Path) -> None:
 def test_a_report_is_a_page_of_a_store(summary: sp.Summary, tmp_path: Path) -> None:
     page = sp.report(summary.store, tmp_path / "page.html", chi=1.0)
     assert page == tmp_path / "page.html" and "noise-dominated" in page.read_text()
+
+
+def test_the_package_may_be_inside_a_zip_file(tmp_path: Path) -> None:
+    with ZipFile(tmp_path / "package.zip", "w") as archive:
+        for path in PACKAGE.rglob("*.py*"):
+            if path.suffix in (".py", ".pyi"):
+                archive.write(path, path.relative_to(PACKAGE.parent))
+    code = (
+        "import sys; sys.path.insert(0, 'package.zip')\n"
+        "import sgdphase as sp; print('package.zip' in sp.__file__, 'sweep' in sp.__all__)\n"
+        "print(sp.theory.constants(1.0).gamma, round(sp.averages(0.0, 0.0, 1.0).unfitted, 9))"
+    )
+    said = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=120, cwd=tmp_path
+    )
+    assert said.stdout == "True True\n0.5 0.5\n", said.stderr
 
 
 def test_two_threads_may_load_names_at_once() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from html import escape
+from textwrap import wrap
 from typing import Any
 
 from sgdphase._extras import extra
@@ -13,6 +14,8 @@ Columns = Mapping[str, Any]
 
 # A table is cut here, so that an answer fits a screen.
 _MOST_ROWS = 20
+# Of a column of texts.
+_MOST_TEXTS = 6
 
 
 class Shown:
@@ -44,6 +47,54 @@ class Shown:
         """The table as a `pandas.DataFrame`."""
         table = {name: list(column) for name, column in self._table().items()}
         return extra("pandas", "export").DataFrame(table)
+
+
+class ShownFields(Shown):
+    """A record of numbers, or of arrays of one shape, whose fields are its table."""
+
+    def _lines(self) -> list[str]:
+        return [type(self).__name__]
+
+    def _summary(self) -> Columns:
+        values = vars(self)
+        if any(getattr(value, "shape", ()) for value in values.values()):
+            return {name: value.ravel() for name, value in values.items()}
+        return {"name": list(values), "value": list(values.values())}
+
+
+class ShownTable(Shown, dict[str, Any]):
+    """A table as a dict of columns, shown by the values in each of them.
+
+    >>> ShownTable(chi=[1.0, 1.0, 1.0], lr=[0.5, 1.0, 2.0], time=[3.0, float("nan"), 7.0])
+    3 rows, 3 columns
+    the same in all rows: chi 1
+    column  values
+    lr      0.5 to 2 (3 values)
+    time    3 to 7 (2 values)
+    """
+
+    def _lines(self) -> list[str]:
+        spans = self._spans()
+        rows = max(map(len, self.values()), default=0)
+        same = ", ".join(f"{name} {text}" for name, (text, varies) in spans.items() if not varies)
+        common = wrap(f"the same in all rows: {same}", 100) if same else []
+        return [f"{rows} rows, {len(self)} columns", *common]
+
+    def _summary(self) -> Columns:
+        varying = {name: text for name, (text, varies) in self._spans().items() if varies}
+        return {"column": list(varying), "values": list(varying.values())}
+
+    def _table(self) -> Columns:
+        return self
+
+    def _spans(self) -> dict[str, tuple[str, bool]]:
+        """The values of each column that has any, and whether there are several."""
+        spans = {}
+        for name, column in self.items():
+            values = {value: None for value in column if value == value and value != ""}
+            if values:
+                spans[name] = span([*values]), len(values) > 1
+        return spans
 
 
 def text_table(columns: Columns) -> list[str]:
@@ -89,7 +140,8 @@ def span(values: Sequence[Any]) -> str:
     """
     distinct = list(dict.fromkeys(values))
     if len(distinct) == 1 or any(isinstance(value, str) for value in distinct):
-        return ", ".join(map(cell, distinct))
+        more = f" and {len(distinct) - _MOST_TEXTS} more" if len(distinct) > _MOST_TEXTS else ""
+        return ", ".join(map(cell, distinct[:_MOST_TEXTS])) + more
     return f"{cell(min(distinct))} to {cell(max(distinct))} ({len(distinct)} values)"
 
 

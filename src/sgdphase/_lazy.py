@@ -12,14 +12,15 @@ import ast
 import sys
 from collections.abc import Callable
 from importlib import import_module
-from pathlib import Path
+from pkgutil import get_data
 from typing import Any
 
 
 def attach(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
     """`__getattr__`, `__dir__` and `__all__` of a package, from its stub."""
     namespace = vars(sys.modules[package])
-    stub = ast.parse(Path(namespace["__file__"]).with_suffix(".pyi").read_text(encoding="utf-8"))
+    # Asked of the loader: a package may be inside a zip file.
+    stub = ast.parse(get_data(package, "__init__.pyi") or b"")
     modules = {
         alias.name: f".{node.module or alias.name}"
         for node in stub.body

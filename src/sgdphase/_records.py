@@ -14,7 +14,7 @@ from sgdphase._display import Columns, Shown
 from sgdphase._models import MODELS, Model, model_of, models_text
 from sgdphase._parameters import COUNT, FIELDS, NATURAL, OMITTED, Parameter, Parameters, documented
 from sgdphase.errors import InputError, listed, require
-from sgdphase.problems import TeacherTask, problem_class
+from sgdphase.problems import Problem, TeacherTask, problem_class
 
 if TYPE_CHECKING:
     from sgdphase._typing import FloatArray
@@ -165,11 +165,7 @@ class Training(Parameters):
     def as_dict(self) -> dict[str, Any]:
         """Plain values, nested as the fields are; the problem carries its `kind`."""
         # Not all by `asdict`, which takes ten times as long to copy what is immutable anyway.
-        plain = _without_omitted(vars(self))
-        problem = asdict(self.problem)
-        if isinstance(self.problem, TeacherTask):  # the parameters in the table are its fields
-            problem = _without_omitted(problem)
-        return plain | {"problem": problem | {"kind": self.problem.kind}}
+        return _without_omitted(vars(self)) | {"problem": _plain_problem(self.problem)}
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Training:
@@ -197,18 +193,36 @@ class Training(Parameters):
 # What `help` and editors show: plain types, and what the table says.
 Training.__init__.__annotations__.update(get_type_hints(Training))
 Training.__doc__ = documented(Training.__doc__, FIELDS)
+_NAMES = tuple(sorted(each.name for each in fields(Training)))
 
 
 # Trainings that are equal have the same key, and each is asked for it several times.
 @lru_cache(2**15)
 def _key(training: Training, engine: int) -> str:
-    plain = training.as_dict()
-    # What does not make two problems different, such as where a file of the same content lies.
-    for each in fields(training.problem):
-        if not each.compare:
-            del plain["problem"][each.name]
-    content = json.dumps([engine, _canonical(plain)], sort_keys=True)
-    return hashlib.sha256(content.encode()).hexdigest()[:32]
+    values = vars(training)
+    entries = ", ".join(filter(None, (_entry(name, values[name]) for name in _NAMES)))
+    return hashlib.sha256(f"[{engine}, {{{entries}}}]".encode()).hexdigest()[:32]
+
+
+# Trainings of a plan share most values, so that most of the text is written once.
+@lru_cache(2**14)
+def _entry(name: str, value: Any) -> str:
+    """The JSON of one parameter, as in `"lr": 0.5`; nothing if the identity leaves it out."""
+    plain = _without_omitted({name: value})
+    if name == "problem":
+        plain = {name: _plain_problem(value)}
+        # What does not make two problems different, such as where a file of equal content lies.
+        for each in fields(value):
+            if not each.compare:
+                del plain[name][each.name]
+    return json.dumps(_canonical(plain), sort_keys=True)[1:-1]
+
+
+def _plain_problem(problem: Problem) -> dict[str, Any]:
+    plain = asdict(problem)
+    if isinstance(problem, TeacherTask):  # the parameters in the table are its fields
+        plain = _without_omitted(plain)
+    return plain | {"kind": problem.kind}
 
 
 @dataclass(frozen=True, repr=False)

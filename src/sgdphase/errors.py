@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from pathlib import Path
 
 
 class InputError(ValueError):
@@ -34,3 +35,11 @@ def listed(names: Iterable[str], last: str = "or") -> str:
     """
     *first, final = names
     return f"{', '.join(first)} {last} {final}" if first else final
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder, if it is missing; say in one line why it cannot be made."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{folder}: cannot be created ({error.strerror or error})") from None

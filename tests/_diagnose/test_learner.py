@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sgdphase._diagnose.fitted.boundary import CriticalBatch
-from sgdphase._diagnose.fitted.gd_line import GdLine
+from sgdphase._diagnose.fitted.gd_line_search import GdLineSearch
 from sgdphase._diagnose.fitted.slopes import LocalSlopes
 
 LEARNERS = {
@@ -15,8 +15,8 @@ LEARNERS = {
     "B*": lambda: CriticalBatch(0.25, 2048),
     "B* from above": lambda: CriticalBatch(64.0, 2048, smallest_batch=3),
     "B* with a guess": lambda: CriticalBatch(0.3, 3000, guess=200.0),
-    "GD line": lambda: GdLine(16.0, 64.0, 2048),
-    "GD line from below": lambda: GdLine(2.0**-9, 64.0, 2048),
+    "GD line": lambda: GdLineSearch(16.0, 64.0, 2048),
+    "GD line from below": lambda: GdLineSearch(2.0**-9, 64.0, 2048),
 }
 
 

@@ -72,6 +72,8 @@ def test_the_whole_answer() -> None:
     assert "no learning rate makes up for the lost steps" in text
     assert repr(found) == text
     assert "<table>" in found._repr_html_() and "0.1 (yours)" in found._repr_html_()
+    pytest.importorskip("pandas")
+    assert found.to_pandas()["batch"].tolist() == [16, 32, 64, 128, 256, 512]
 
 
 def test_json_has_the_keys_that_are_promised() -> None:

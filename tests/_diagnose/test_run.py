@@ -181,7 +181,7 @@ def test_what_is_measured_at_a_larger_size_is_not_withheld(law: Path, monkeypatc
     learn = runner.Runner.learn
 
     def until_line(self: Any, learner: Any, train_size: int, doing: str) -> bool:
-        if type(learner).__name__ == "GdLine" and train_size == 1024:
+        if type(learner).__name__ == "GdLineSearch" and train_size == 1024:
             self.deadline = 0.0
         return learn(self, learner, train_size, doing)
 

@@ -25,12 +25,12 @@ def start(
     store: Path, out: Path, count: int = COUNT, **environment: str
 ) -> subprocess.Popen[bytes]:
     """A sweep under way; packs of about ten trainings, so that there are many moments."""
-    with out.open("wb") as said, out.with_suffix(".err").open("wb") as complaints:
+    with out.open("wb") as said, out.with_suffix(".err").open("wb") as errors:
         return subprocess.Popen(
             [sys.executable, str(HERE / "sweep_script.py"), str(store), str(count)],
             env={**os.environ, "TOY_SECONDS": "0.002", "TOY_EXPECTED": "0.05", **environment},
             stdout=said,
-            stderr=complaints,
+            stderr=errors,
             start_new_session=True,
         )
 
@@ -120,12 +120,12 @@ def test_nothing_reported_is_lost_and_nothing_is_run_twice(
         family = workers_of(process.pid)
         blow(process, rng)
         code = process.wait(20)
-        complaint = out.with_suffix(".err").read_text()
-        assert before | reported(out) <= set(Store(store).standing()), (blow, complaint)
+        stderr = out.with_suffix(".err").read_text()
+        assert before | reported(out) <= set(Store(store).standing()), (blow, stderr)
         assert not before & set(log.read_text().split()[started:]), blow
         if reported(out) and blow in (interrupt, terminate):
-            assert code in (0, 130 if blow is interrupt else 143), complaint
-            assert complaint == ""
+            assert code in (0, 130 if blow is interrupt else 143), stderr
+            assert stderr == ""
         assert gone_within(5.0, family), "a worker outlived its parent"
     assert len(Store(store).standing()) > 0
     finish(store, tmp_path / "last")
@@ -141,9 +141,9 @@ def test_a_full_disk_keeps_what_was_reported(tmp_path: Path) -> None:
     store, out = tmp_path / "runs.sqlite", tmp_path / "out"
     process = start(store, out, TOY_FILE_LIMIT="300000", TOY_SECONDS="0.001")
     assert process.wait(60) == 1
-    complaint = out.with_suffix(".err").read_text()
-    assert len(complaint.splitlines()) == 1
-    assert "cannot be written" in complaint
+    stderr = out.with_suffix(".err").read_text()
+    assert len(stderr.splitlines()) == 1
+    assert "cannot be written" in stderr
     assert 0 < len(reported(out)) < COUNT
     assert reported(out) <= set(Store(store).standing())
     finish(store, out)

@@ -101,7 +101,7 @@ def test_too_little_says_what_to_run(sgdphase, tmp_path):
         (["--where", "momentum"], "must be NAME=VALUE"),
         (["--where", "pi=3"], "pi: no such parameter; the runs have"),
         (["--factor", "1/2"], "factor = 0.5: must be a number above 1"),
-        (["--out", "diagram.txt"], "must end in one of"),
+        (["--out", "d.gif"], r"d\.gif: must end in \.png, \.pdf or \.svg"),
     ],
 )
 def test_bad_input_is_said_in_one_line(sgdphase, store, args, message):

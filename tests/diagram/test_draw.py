@@ -58,7 +58,7 @@ def test_nothing_fitted_is_drawn_as_dots(model):
 
 def test_bad_paths(model, tmp_path):
     d = phase_diagram(plane_from_table(model.table()))
-    with pytest.raises(InputError, match=r"must end in one of .*\.png"):
+    with pytest.raises(InputError, match=r"must end in \.png, \.pdf or \.svg"):
         draw(d, tmp_path / "diagram.txt")
     with pytest.raises(InputError, match="cannot be written"):
         draw(d, tmp_path / "no" / "diagram.png")

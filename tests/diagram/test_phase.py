@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import sgdphase as sp
 from sgdphase.diagram import phase_diagram, plane_from_table
 from sgdphase.errors import InputError
 
@@ -88,3 +89,22 @@ def test_the_keys_of_the_object(model):
 def test_bad_factor(model):
     with pytest.raises(InputError, match=r"factor = 1\.0: must be a number above 1"):
         phase_diagram(plane_from_table(model.table()), factor=1.0)
+
+
+def test_whatever_holds_runs_gives_the_same_diagram(tmp_path):
+    plan = sp.grid(dim=8, train_size=[32, 64], lr=[0.5, 1.0, 2.0], batch=[1, 4, 16], seeds=2)
+    swept = sp.sweep(plan, tmp_path / "runs.sqlite", workers=0)
+    table = swept.store.table()
+    plane = plane_from_table(table, "w1", train_size=64)
+    expected = phase_diagram(plane).as_dict()
+    for source in (swept, swept.store, table):
+        assert phase_diagram(source, "w1", train_size=64).as_dict() == expected
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(table)
+    assert phase_diagram(frame, "w1", train_size=64).as_dict() == expected
+    with pytest.raises(InputError, match="a plane has its observable and its runs"):
+        phase_diagram(plane, train_size=64)
+    with pytest.raises(InputError, match="is a path; open the store there"):
+        phase_diagram(swept.store.path)
+    with pytest.raises(InputError, match="choose train_size from 32, 64"):
+        phase_diagram(swept)

@@ -7,6 +7,7 @@ from io import StringIO
 import numpy as np
 import pytest
 from rich.console import Console, Group
+from rich.text import Text
 
 from sgdphase.diagram import phase_diagram, plane_from_table
 from sgdphase.diagram._terminal import map_lines
@@ -14,7 +15,7 @@ from sgdphase.diagram._terminal import map_lines
 
 def shown(diagram, **options):
     console = Console(file=StringIO(), width=120, highlight=False, **options)
-    console.print(Group(*map_lines(diagram)))
+    console.print(Group(*(Text.assemble(*parts) for parts in map_lines(diagram))))
     return console.file.getvalue()
 
 

@@ -15,7 +15,7 @@ from sgdphase.theory import (
     mean_abs_x1,
     online,
 )
-from sgdphase.theory._fluctuations import _drift_and_jacobian
+from sgdphase.theory._compiled import drift_and_jacobian
 from sgdphase.theory._online import Setting
 
 
@@ -35,7 +35,7 @@ def test_jacobian_is_the_derivative_of_the_drift(point: tuple[float, float]) -> 
     h = 1e-4 * w
     by_w1 = (drift(w1 + h, w, s) - drift(w1 - h, w, s)) / (2 * h)
     by_w = (drift(w1, w + h, s) - drift(w1, w - h, s)) / (2 * h)
-    got = _drift_and_jacobian(w1, w, s.compiled())
+    got = drift_and_jacobian(w1, w, s.compiled())
     np.testing.assert_allclose(got[:2], drift(w1, w, s), rtol=1e-12)
     # the difference quotient is good to (h/w)^2 r^2
     want = [by_w1[0], by_w[0], by_w1[1], by_w[1]]

@@ -7,13 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from sgdphase._display import Columns, Shown
 from sgdphase._sweep import Run
 from sgdphase.diagram._batch_table import Equivalent, Equivalents
 from sgdphase.diagram._four_regimes import TrainingRegime
 
 
-@dataclass(frozen=True)
-class Diagnosis:
+@dataclass(frozen=True, repr=False)
+class Diagnosis(Shown):
     """The answer about a training, returned by `diagnose`; `docs/your-own-model.md` explains it.
 
     Attributes
@@ -50,7 +51,7 @@ class Diagnosis:
     settings: Mapping[str, Any] = field(default_factory=dict)
     estimated_seconds: float | None = None
     table_seconds: float | None = None
-    runs: tuple[Run, ...] = field(default=(), repr=False)
+    runs: tuple[Run, ...] = ()
 
     @property
     def trainings(self) -> int:
@@ -99,12 +100,14 @@ class Diagnosis:
         ratio = row.lr.value * row.steps / (ours.lr.value * max(ours.steps, 1))
         return ratio if abs(math.log(ratio)) > math.log(1.1) else None
 
-    def __str__(self) -> str:
-        from sgdphase._diagnose.text import answer_text  # which is made of answers
+    def _lines(self) -> list[str]:
+        from sgdphase._diagnose.text import answer_lines  # which is made of answers
 
-        return answer_text(self)
+        return answer_lines(self)
 
-    __repr__ = __str__
+    def _table(self) -> Columns:
+        """The table of equivalents."""
+        return {} if self.table is None else self.table._table()
 
     def _repr_html_(self) -> str:
         from sgdphase._diagnose.text import answer_html

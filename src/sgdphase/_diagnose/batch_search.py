@@ -10,7 +10,7 @@ or if the match is worse, the search looks for the best rate, until it has worse
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -73,13 +73,15 @@ class Point:
         return round(math.log(lr / self.lr) / STEP)
 
 
-def training_runs(observations: Mapping[Trial, Outcome]) -> Iterator[TrainingRun]:
+def training_runs(observations: Mapping[Trial, Outcome]) -> list[TrainingRun]:
     """Runs as the comparison takes them, without those that were given up."""
+    runs = []
     for trial, outcome in observations.items():
         if outcome.status in ("finished", "diverged"):
             metrics = outcome.observables if outcome.status == "finished" else {}
             setting = Setting(trial.lr, trial.batch, trial.epochs or 0)
-            yield TrainingRun(setting, trial.seed, metrics, outcome.steps)
+            runs.append(TrainingRun(setting, trial.seed, metrics, outcome.steps))
+    return runs
 
 
 @dataclass

@@ -7,6 +7,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import monotonic
@@ -259,7 +260,7 @@ def _runner(
             # What runs in this process has one thread, as in a worker: batches are small.
             stack.callback(torch.set_num_threads, torch.get_num_threads())
             torch.set_num_threads(1)
-        kept = Kept(workers if callable(workers) else lambda: workers_of(workers))
+        kept = Kept(workers if callable(workers) else partial(workers_of, workers))
         stack.callback(kept.close)
         keeps = store is not None
         if store is None:

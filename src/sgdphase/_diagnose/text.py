@@ -56,7 +56,7 @@ _REASONS = {
 }
 
 
-def answer_text(diagnosis: Diagnosis) -> str:
+def answer_lines(diagnosis: Diagnosis) -> list[str]:
     """The whole answer, as lines."""
     lines = [your_training(diagnosis)]
     lines += [f"  {line}" for line in table_lines(diagnosis)]
@@ -64,11 +64,11 @@ def answer_text(diagnosis: Diagnosis) -> str:
     return with_doubts(lines, diagnosis.unknown, diagnosis.warnings)
 
 
-def with_doubts(lines: list[str], unknown: Sequence[str], warnings: Sequence[str]) -> str:
+def with_doubts(lines: list[str], unknown: Sequence[str], warnings: Sequence[str]) -> list[str]:
     """The lines of an answer, then what is unknown, and what to be careful about."""
     for title, listed in (("Unknown", unknown), ("Warnings", warnings)):
         lines = [*lines, f"{title}:", *(f"  - {line}" for line in listed)] if listed else lines
-    return "\n".join(lines)
+    return lines
 
 
 def answer_html(diagnosis: Diagnosis) -> str:

@@ -1,4 +1,3 @@
 from .pages import diagnosis_page as diagnosis_page
-from .pages import make_folder as make_folder
 from .pages import report as report
 from .store import store_page as store_page

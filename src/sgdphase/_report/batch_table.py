@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from matplotlib.figure import Figure
 
 from sgdphase._diagnose import Diagnosis
 from sgdphase._diagnose.text import (
@@ -28,6 +27,9 @@ from sgdphase._report.runs import every_run
 from sgdphase.diagram._batch_table import Equivalent
 from sgdphase.diagram._style import BLUE, GREEN, GREY, ORANGE, new_figure
 from sgdphase.stats import digits
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 TITLE = "Which learning rate goes with another batch?"
 

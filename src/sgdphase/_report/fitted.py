@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-
-from matplotlib.figure import Figure
+from typing import TYPE_CHECKING
 
 from sgdphase._diagnose.fitted.answer import FittedDiagnosis
 from sgdphase._diagnose.fitted.text import answer_lines
@@ -24,6 +23,9 @@ from sgdphase._report.page import (
 )
 from sgdphase._report.plane import plane_picture
 from sgdphase._report.runs import every_run
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 TITLE = "Which regime is this training in?"
 

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from matplotlib.figure import Figure
-from matplotlib.patches import Circle
-from matplotlib.ticker import FuncFormatter
 
 from sgdphase._diagnose.fitted.answer import FittedDiagnosis, Scaling, Size
 from sgdphase._diagnose.fitted.reasons import unusable
@@ -20,6 +17,9 @@ from sgdphase.diagram import TARGETS, Regime
 from sgdphase.diagram._regimes import REACH
 from sgdphase.diagram._style import BLUE, GREEN, GREY, ORANGE, PURPLE, new_figure
 from sgdphase.stats import Estimate, digits, power_of_two_tex
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 COLOURS: dict[Regime, str] = {
     "noise-dominated": ORANGE,
@@ -109,11 +109,13 @@ def _bend(axes: Any, rows: Sequence[Row], star: Estimate | None) -> None:
         if has_interval(star):
             axes.axvspan(max(star.low, b[0]), min(star.high, b[-1]), color=PURPLE, alpha=0.2, lw=0)
     axes.legend(frameon=False, fontsize=8, loc="best")
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
+    axes.xaxis.set_major_formatter("{x:g}")
 
 
 def scaling_picture(diagnosis: FittedDiagnosis) -> Figure | None:
     """`B*` against train size, with its power law out to the full set and beyond."""
+    from matplotlib.ticker import FuncFormatter
+
     sizes = [size for size in diagnosis.sizes if size.critical_batch is not None]
     scaling = diagnosis.scaling
     if len(sizes) < 2 and scaling is None:
@@ -203,6 +205,8 @@ def _wider(axes: Any, factor: float) -> None:
 
 def slopes_picture(diagnosis: FittedDiagnosis) -> Figure | None:
     """The slopes with their intervals among those of the three regimes; None without intervals."""
+    from matplotlib.patches import Circle
+
     x, y = diagnosis.slopes.get("lr"), diagnosis.slopes.get("batch")
     if x is None or y is None or not (has_interval(x) and has_interval(y)):
         return None

@@ -14,14 +14,16 @@ from contextlib import suppress
 from html import escape
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from matplotlib.figure import Figure
 
 from sgdphase.diagram._style import save
 from sgdphase.errors import InputError
 from sgdphase.stats import Estimate, digits
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 class Html(str):

@@ -10,7 +10,7 @@ from sgdphase._report import batch_table, fitted
 from sgdphase._report.page import page, png, write_file
 from sgdphase._report.store import store_page
 from sgdphase._sweep import Store
-from sgdphase.errors import InputError
+from sgdphase.errors import make_folder
 
 
 def report(
@@ -71,11 +71,3 @@ def diagnosis_page(diagnosis: Diagnosis | FittedDiagnosis, folder: Path) -> Path
     out = folder / "diagnosis.html"
     write_file(out, page(kind.TITLE, kind.parts(diagnosis, drawn)))
     return out
-
-
-def make_folder(folder: Path) -> None:
-    """Create the folder of a page, if it is missing."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"{folder}: cannot be created ({error.strerror or error})") from None

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from matplotlib.colors import LogNorm, Normalize
-from matplotlib.figure import Figure
-from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator
 
 from sgdphase._diagnose.fitted.answer import FittedDiagnosis
 from sgdphase._diagnose.fitted.reasons import unusable
@@ -18,6 +15,9 @@ from sgdphase._sweep import Run
 from sgdphase.diagram import Regime
 from sgdphase.diagram._style import GREEN, PURPLE, new_figure
 from sgdphase.stats import Estimate, digits, power_of_two_tex
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 # How runs are drawn that have no alignment to show, and what the legend calls them.
 _MARKS = {
@@ -79,7 +79,9 @@ def _fix_limits(
 
 
 def _dots(axes: Any, runs: Sequence[Run]) -> None:
-    """A dot a run, the seeds of a place side by side."""
+    """One dot per run, the seeds of a place side by side."""
+    from matplotlib.colors import LogNorm, Normalize
+
     seeds = sorted({run.training.seed for run in runs})
     step = min(0.16, 0.56 / len(seeds))
     aside = {seed: (k - (len(seeds) - 1) / 2) * step for k, seed in enumerate(seeds)}
@@ -183,6 +185,8 @@ def _line_height(diagnosis: FittedDiagnosis, batch: float) -> float | None:
 
 def _octaves(axis: Any, lowest: float) -> None:
     """Ticks at whole powers of two, written out where that is short."""
+    from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator
+
     low, high = axis.get_view_interval()
     ticks = MaxNLocator(nbins=8, integer=True).tick_values(low, high)
     keep = [t for t in ticks if max(low, lowest) <= t <= high and float(t).is_integer()]

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from pathlib import Path
 from time import monotonic
 from types import FrameType
@@ -36,6 +37,8 @@ from sgdphase.errors import InputError
 _DEATHS = 3
 _TICK_SECONDS = 0.2
 _UNFORESEEN_SECONDS = 3600.0
+# Runs of a summary: ten thousand take a second to read, and a few kilobytes each.
+_READ_AT_ONCE = 10_000
 
 
 class Stopped(KeyboardInterrupt):
@@ -63,12 +66,13 @@ def missing(
     wanted = dict.fromkeys(plan)
     costs = {model: cost_of(model) for model in {training.model for training in wanted}}
     _check_retry(retry)
-    empty = store.is_empty  # then no training needs its key, which takes most of the time
-    standing = {} if empty else store.standing(training.key for training in wanted)
+    # Keys take most of the time: none is made for an empty store, and each only once.
+    keys = [] if store.is_empty else [training.key for training in wanted]
+    standing = store.standing(keys)
     return [
         Job(training, _sane(costs[training.model](training)))
-        for training in wanted
-        if empty or _is_missing(standing.get(training.key), trajectories, retry)
+        for training, key in zip_longest(wanted, keys)
+        if _is_missing(standing.get(key), trajectories, retry)
     ]
 
 
@@ -116,6 +120,8 @@ def sweep(
     ...     first, again = (sweep(plan, f"{folder}/runs.sqlite", workers=0) for _ in range(2))
     >>> first.ran, again.ran, again.done_before
     (2, 0, 2)
+    >>> [run.training.lr for run in again.runs], [run.outcome.status for run in again.runs]
+    ([0.5, 1.0], ['fitted', 'fitted'])
     """
     plan = tuple(dict.fromkeys(plan))
     store = store if isinstance(store, Store) else Store(store)
@@ -148,6 +154,8 @@ def sweep(
     summary = tally.summary(store, plan, trajectories)
     if received:
         raise Stopped(received[0], summary)
+    if len(plan) <= _READ_AT_ONCE and not trajectories:
+        _ = summary.runs  # are read once
     return summary
 
 

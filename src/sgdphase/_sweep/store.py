@@ -10,11 +10,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from sgdphase._display import Columns, Shown
+from sgdphase._display import Columns, Shown, ShownTable
 from sgdphase._records import ENGINES, Outcome, Status, Training
 from sgdphase._sweep import storefile
 from sgdphase._sweep.run import Run
@@ -31,12 +31,24 @@ _KEYS = 500
 Row = tuple[Any, ...]
 
 
-@dataclass(frozen=True)
-class Stored:
+class Stored(NamedTuple):
     """The status of a training in the store."""
 
     status: Status
     has_trajectory: bool
+
+
+class RunList(Shown, list[Run]):
+    """Runs, shown as the table they make."""
+
+    def _lines(self) -> list[str]:
+        return [f"{len(self)} runs", *ShownTable(self._table())._lines()[1:]]
+
+    def _summary(self) -> Columns:
+        return ShownTable(self._table())._summary()
+
+    def _table(self) -> Columns:
+        return table_of(self)
 
 
 class Store(Shown):
@@ -84,7 +96,7 @@ class Store(Shown):
         *,
         keys: Iterable[str] | None = None,
         trajectories: bool = False,
-    ) -> list[Run]:
+    ) -> RunList:
         """The runs of `model` (default all), sorted by key, with their `trajectories` or without.
 
         With `keys` of trainings, only their runs are read, and come in this order. Runs that
@@ -97,15 +109,15 @@ class Store(Shown):
                 rows = _select(connection, "SELECT key, names, data FROM trajectories", keys)
                 blobs = {key: (names, data) for key, names, data in rows}
             held = {row[0]: row for row in self._rows(connection, keys) if _is_current(row)}
-        return [
+        return RunList(
             self._run(held[key], blobs.get(key))
             for key in (held if keys is None else keys)
             if key in held and model in (None, held[key][1])
-        ]
+        )
 
     def table(self, model: str | None = None) -> Table:
         """The runs of `model` (default all) as columns: parameters, status, observables by name."""
-        return table_of(self.runs(model))
+        return ShownTable(table_of(self.runs(model)))
 
     def outdated(self) -> int:
         """Number of runs that another version of their engine made; they are never read."""

@@ -8,20 +8,22 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from time import monotonic
 
-from sgdphase._display import Columns, Shown
+from sgdphase._display import Columns, Shown, ShownTable
 from sgdphase._records import Training
 from sgdphase._sweep.packs import Job
 from sgdphase._sweep.run import Run
-from sgdphase._sweep.store import Store
-from sgdphase._sweep.table import table_of
+from sgdphase._sweep.store import RunList, Store
+from sgdphase._sweep.table import Table, table_of
 
 
 @dataclass(frozen=True, repr=False)
 class Summary(Shown):
     """Counts of a sweep and its runs, returned by `sweep`.
 
-    `runs` are the runs of the plan, in its order, made now or before. They are read from the store
-    when they are first asked for.
+    `runs` are the runs of the plan, in its order, made now or before. `sweep` reads them at its
+    end, for plans of up to 10 000 trainings without trajectories: they stay when the store is
+    moved or deleted. Those of other plans could fill the memory. They are read when they are first
+    asked for, and the store must still be there.
 
     Attributes
     ----------
@@ -51,10 +53,10 @@ class Summary(Shown):
         return self.planned - self.done_before - self.ran
 
     @cached_property
-    def runs(self) -> tuple[Run, ...]:
+    def runs(self) -> RunList:
         """The runs of the plan, in its order; no others are read."""
         keys = [training.key for training in self.plan]
-        return tuple(self.store.runs(keys=keys, trajectories=self.trajectories))
+        return self.store.runs(keys=keys, trajectories=self.trajectories)
 
     def _lines(self) -> list[str]:
         now = ", ".join(f"{status} {count}" for status, count in self.statuses.items())
@@ -64,8 +66,12 @@ class Summary(Shown):
             f"before, {self.ran} now{f' ({now})' if now else ''} in {self.seconds:.3g} s{left}"
         ]
 
+    def table(self) -> Table:
+        """The runs as columns, as `Store.table` gives them."""
+        return ShownTable(table_of(self.runs))
+
     def _table(self) -> Columns:
-        return table_of(self.runs)
+        return self.table()
 
     def as_dict(self) -> dict[str, object]:
         """Plain values for JSON."""

@@ -102,9 +102,9 @@ def main() -> None:
         with signals_raised():
             code = build(lazy=True)(standalone_mode=False)
     except (InputError, _UsageError, MemoryError) as error:
-        end(_complain(error), threads)
+        end(_print_error(error), threads)
     except _sweep.SweepError as error:
-        _complain(error)
+        _print_error(error)
         end(1, threads)
     except Interrupted as stopped:
         kept = "; every training that ended is in the store" if stopped.kept else ""
@@ -119,7 +119,7 @@ def main() -> None:
     end(code if isinstance(code, int) else 0, threads)
 
 
-def _complain(error: Exception) -> int:
+def _print_error(error: Exception) -> int:
     message = error.format_message() if hasattr(error, "format_message") else str(error)
     if type(error).__name__ == "NoArgsIsHelpError":  # a bare command asks for its help
         print(message)

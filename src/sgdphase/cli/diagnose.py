@@ -15,7 +15,7 @@ from sgdphase.cli._options import JSON, Dask, Device, WorkerCount, parameter_opt
 from sgdphase.cli._output import answer
 from sgdphase.cli._stop import store_in_use
 from sgdphase.cli._values import integers, numbers
-from sgdphase.errors import InputError
+from sgdphase.errors import InputError, make_folder
 
 if TYPE_CHECKING:
     from sgdphase._sweep import Workers
@@ -170,9 +170,7 @@ def diagnose(
     place = Path(store or f"{file.stem}.sqlite").absolute()
     folder = None if out is None else out.absolute()
     if folder is not None:
-        from sgdphase._report import diagnosis_page, make_folder
-
-        make_folder(folder)
+        make_folder(folder)  # a folder that cannot be made shows before the trainings
     common = {
         "lr": lr, "batch": batch, "loss": loss, "momentum": momentum, "weight_decay": weight_decay,
         "budget": budget, "workers": _cluster(dask, workers), "store": place,
@@ -186,6 +184,8 @@ def diagnose(
         spent = f"{diagnosis.trainings} trainings, {duration(diagnosis.seconds)}."
         answer(diagnosis.as_dict(), json, lambda: print(f"{diagnosis}\n{spent}"))
         if folder is not None:
+            from sgdphase._report import diagnosis_page
+
             print(f"report: {diagnosis_page(diagnosis, folder)}", file=sys.stderr)
 
 

@@ -9,7 +9,7 @@ import typer
 
 from sgdphase.cli._choosers import Chi, Dim, Factor, Margin, Observable, TrainSize, Where, chosen
 from sgdphase.cli._options import JSON, StoreFile
-from sgdphase.cli._output import answer
+from sgdphase.cli._output import answer, print_lines
 
 
 def diagram(
@@ -33,21 +33,22 @@ def diagram(
 
     Example: sgdphase diagram runs.sqlite --train-size 2^13 --chi 1 --out diagram.png
     """
-    from rich.console import Console, Group
-
     from sgdphase._sweep import Store
-    from sgdphase.diagram import draw, phase_diagram, plane_from_table
+    from sgdphase.diagram import draw, phase_diagram, plane_of
+    from sgdphase.diagram._draw import check_picture
     from sgdphase.diagram._terminal import map_lines
 
+    if out is not None:
+        check_picture(out)
     fixed = chosen(where, train_size=train_size, dim=dim, chi=chi, margin=margin)
-    plane = plane_from_table(Store(store).table(), observable, **fixed)
+    plane = plane_of(Store(store), observable, **fixed)
     phases = phase_diagram(plane, factor=factor)
     if out is not None:
         draw(phases, out)
 
     def text() -> None:
         if out is None:
-            Console(highlight=False).print(Group(*map_lines(phases)))
+            print_lines(map_lines(phases))
             return
         typer.echo(f"wrote {out}", err=True)
         for note in phases.notes:

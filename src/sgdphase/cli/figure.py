@@ -57,8 +57,8 @@ def figure(
     """
     if scale not in SCALES:
         raise InputError(f"--scale {scale}: must be one of {', '.join(SCALES)}")
-    opened = Store(store)
     if list_all:
+        opened = Store(store)
         rows = [_costs(each, opened) for each in FIGURES.values()]
         answer(rows, json, lambda: _print_costs(rows))
         return
@@ -74,14 +74,14 @@ def figure(
                 made = make(
                     each,
                     scale,
-                    opened,
+                    store,
                     out,
                     workers=DaskWorkers(dask) if dask else workers,
                     progress=progress_on(),
                 )
         except InputError as error:
             # All that can be made here: without PyTorch or images, those of the perceptron.
-            if "all" not in names:
+            if "all" not in names or str(error).startswith(f"{store}:"):
                 raise
             typer.echo(f"sgdphase: {each.name} is left out: {error}", err=True)
             continue
@@ -134,13 +134,25 @@ def _print_claims(ledger: list[dict[str, Any]], title: str) -> None:
                 number(claim["predicted"]),
                 number(claim["measured"]),
                 interval(claim),
-                claim["verdict"],
+                _verdict(claim),
             ]
             for claim in ledger
         ],
         title,
-        words=("claim",),
+        words=("claim", "verdict"),
     )
+
+
+def _verdict(claim: dict[str, Any]) -> str:
+    """The verdict; of one that is undecided, with the reason."""
+    verdict, rule = str(claim["verdict"]), str(claim["rule"])
+    if verdict != "undecided":
+        return verdict
+    if claim["measured"] is None:
+        return f"{verdict}: {rule}"
+    if claim["low"] is None or claim["high"] is None:
+        return f"{verdict}: there is no interval"
+    return f"{verdict}: {rule.partition(':')[0].replace('lies', 'lies partly')}"
 
 
 def _print_costs(rows: list[dict[str, Any]]) -> None:

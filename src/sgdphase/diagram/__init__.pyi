@@ -5,6 +5,7 @@ from ._boundaries import LinePoint as LinePoint
 from ._cells import Plane as Plane
 from ._cells import plane_from_dataset as plane_from_dataset
 from ._cells import plane_from_table as plane_from_table
+from ._cells import plane_of as plane_of
 from ._draw import draw as draw
 from ._draw import draw_figure as draw_figure
 from ._draw import draw_lines as draw_lines

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from pathlib import Path
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -91,6 +92,33 @@ class Plane(Shown):
         out = np.full(self.value.shape, np.nan)
         np.log2(self.value, out=out, where=self.value > 0)
         return out
+
+
+class HasTable(Protocol):
+    """What has a table of runs, as a store and the summary of a sweep have."""
+
+    def table(self) -> Mapping[str, Any]: ...
+
+
+# All that a plane is made from; a DataFrame and a Dataset have columns by name too.
+Source = Plane | HasTable | Mapping[str, Any]
+
+
+def plane_of(source: Source, observable: str | None = None, **fixed: Any) -> Plane:
+    """The plane of whatever holds runs; a plane is returned as it is."""
+    if isinstance(source, Plane):
+        if observable is not None or fixed:
+            raise InputError("a plane has its observable and its runs: choose where it is made")
+        return source
+    if isinstance(source, str | Path):
+        raise InputError(
+            f"{source}: is a path; open the store there, as sgdphase.Store('{source}')"
+        )
+    if hasattr(source, "data_vars"):
+        return plane_from_dataset(source, observable or "alignment", **fixed)
+    table = getattr(source, "table", None)
+    columns: Any = table() if callable(table) else source
+    return plane_from_table(columns, observable or "alignment", **fixed)
 
 
 def plane_from_table(

@@ -249,7 +249,7 @@ class Comparison:
         span = math.log(self.yours.lr / lower[-1].lr)
         per_seed = -self._differences(lower[-1], name, log=log) / span
         beside = (self._differences(s, name, log=log) / span for s in self.row(self.yours.batch))
-        deviation, freedom = pooled(d for d in beside if d.any())
+        deviation, freedom = pooled([d for d in beside if d.any()])
         if freedom == 0:
             # No scatter at all: any difference counts.
             return float(per_seed.mean()) if per_seed.size > 1 and per_seed.any() else None

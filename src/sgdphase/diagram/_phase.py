@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from sgdphase._display import Columns, Shown
 from sgdphase._typing import FloatArray, IntArray, Names
 from sgdphase.diagram._boundaries import LinePoint, branches, critical_batch, gd_line
-from sgdphase.diagram._cells import Plane
+from sgdphase.diagram._cells import Plane, Source, plane_of
 from sgdphase.diagram._notes import boundary_notes, run_notes
 from sgdphase.diagram._regimes import CONFIDENCE, Regime, classify
 from sgdphase.errors import InputError
@@ -159,15 +159,17 @@ class PhaseDiagram(Shown):
 
 
 def phase_diagram(
-    plane: Plane,
+    runs: Source,
+    observable: str | None = None,
     *,
     factor: float = 2.0,
     level: float = LEVEL,
     confidence: float = CONFIDENCE,
     replicates: int = REPLICATES,
     seed: int = 0,
+    **fixed: Any,
 ) -> PhaseDiagram:
-    """Regimes and boundaries of a plane of an observable `m`.
+    """Regimes and boundaries of an observable `m` in the plane of learning rates and batches.
 
     - `gd_line`: `lr_c(batch)`, where `m` is `factor` times its GD value
     - `critical_batch`: `B*`, where the power laws of `m/lr` cross
@@ -179,16 +181,26 @@ def phase_diagram(
 
     Parameters
     ----------
-    plane : Plane
+    runs : Store, Summary, mapping of columns, DataFrame, Dataset or Plane
+        A store, what `sweep` returned, or a table as `plane_from_table` takes it.
+    observable : str, default "alignment"
     factor : float, default 2; above 1
     level : float, default 0.9; coverage of the intervals
     confidence : float, default 0.8
         A cell is `unclear` if fewer of its replicates, from 0 to 1, have the same regime.
     replicates, seed : int, default 1000 and 0
         Number and random seed of the bootstrap replicates.
+    **fixed
+        Values that select runs, as `train_size=8192, chi=1.0`.
 
     Examples
     --------
+    >>> import tempfile
+    >>> from sgdphase import grid, sweep
+    >>> plan = grid(dim=8, train_size=32, lr=[0.5, 1.0], batch=[1, 8])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     len(phase_diagram(sweep(plan, f"{folder}/runs.sqlite", workers=0)).cells)
+    4
     >>> lr, batch, scatter = 2.0 ** np.arange(-9, 3), 2.0 ** np.arange(9), np.array([0.9, 1, 1.1])
     >>> m = np.maximum(1, np.maximum(64 / batch, 4) * lr[:, None])[..., None] * scatter
     >>> plane = Plane("alignment", lr, batch, np.arange(3), m, np.full(m.shape, "fitted"))
@@ -198,6 +210,7 @@ def phase_diagram(
     """
     if not 1 < factor < np.inf:
         raise InputError(f"factor = {factor}: must be a number above 1, as 2 or 1.3")
+    plane = plane_of(runs, observable, **fixed)
     regimes = classify(plane, replicates=replicates, confidence=confidence, seed=seed)
     rng = np.random.default_rng([seed, 1])
     b_star = critical_batch(plane, regimes.regime, level, rng, replicates)
@@ -209,15 +222,9 @@ def phase_diagram(
     n = np.isfinite(log_value).sum(axis=-1)
     value, sem = _value(log_value, n)
     errors = np.full(log_value.shape, np.nan) if plane.test_error is None else plane.test_error
-    columns = (
-        regimes.regime,
-        regimes.confidence,
-        value,
-        sem,
-        finite_mean(errors, axis=-1),
-        regimes.slope_lr,
-        regimes.slope_batch,
-    )
+    error = finite_mean(errors, axis=-1)
+    slopes = regimes.slope_lr, regimes.slope_batch
+    columns = (regimes.regime, regimes.confidence, value, sem, error, *slopes)
     cells = tuple(
         Cell(float(lr), float(batch), str(columns[0][i, j]), *(float(c[i, j]) for c in columns[1:]))  # type: ignore[arg-type]
         for i, lr in enumerate(plane.lr)

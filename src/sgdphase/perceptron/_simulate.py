@@ -15,8 +15,8 @@ from sgdphase._streams import PERCEPTRON_BATCHES
 from sgdphase._typing import FloatArray, IntArray
 from sgdphase.errors import require
 from sgdphase.perceptron import _sgd
+from sgdphase.perceptron._gaussian_noise import run_sde
 from sgdphase.perceptron._random import random_state
-from sgdphase.perceptron._sde import run_sde
 from sgdphase.perceptron._sgd import run_sgd
 from sgdphase.perceptron._variants import run_variant
 from sgdphase.problems import Dataset

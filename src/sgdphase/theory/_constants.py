@@ -14,12 +14,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sgdphase._display import ShownFields
 from sgdphase._typing import FloatArray
 from sgdphase.errors import InputError, require
 
 
-@dataclass(frozen=True)
-class Constants:
+@dataclass(frozen=True, repr=False)
+class Constants(ShownFields):
     """Limits of the averages (without 1/sqrt(d), 1/d) times their power of ``lam``.
 
     Returned by ``constants``.
@@ -60,8 +61,8 @@ class Constants:
     b: float
 
 
-@dataclass(frozen=True)
-class Asymptotic:
+@dataclass(frozen=True, repr=False)
+class Asymptotic(ShownFields):
     """The power-law solution at each time (SI 4.A), returned by ``asymptotic``.
 
     Attributes

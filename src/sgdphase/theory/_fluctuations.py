@@ -16,24 +16,22 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from sgdphase._display import ShownFields
 from sgdphase._typing import FloatArray
-from sgdphase.theory._averages import SQRT_2_PI, averages, moments
+from sgdphase.theory._averages import averages
 from sgdphase.theory._constants import check_positive, constants
 from sgdphase.theory._online import (
-    Model,
     Setting,
     check_times,
     decayed_time,
     integrate_log_time,
     log_start,
-    weights_of,
 )
 
 
-@dataclass(frozen=True)
-class Fluctuations:
+@dataclass(frozen=True, repr=False)
+class Fluctuations(ShownFields):
     """Covariance of ``w1`` and ``w_perp`` in time, returned by ``fluctuations``.
 
     Attributes
@@ -48,8 +46,8 @@ class Fluctuations:
     cov: FloatArray
 
 
-@dataclass(frozen=True)
-class AsymptoticFluctuations:
+@dataclass(frozen=True, repr=False)
+class AsymptoticFluctuations(ShownFields):
     """Limits for ``lam -> inf``, ``r -> 0``, returned by ``asymptotic_fluctuations``.
 
     Attributes
@@ -132,16 +130,20 @@ def fluctuations(
 
 def relaxation_rates(w1: FloatArray, w_perp: FloatArray, setting: Setting) -> FloatArray:
     """``|A11| + |A22|`` at points of the (w1, w_perp) plane: how fast deviations move."""
+    from sgdphase.theory._compiled import drift_and_jacobian
+
     model = setting.compiled()
     out = np.empty_like(w1)
     for i in range(w1.size):
-        a = _drift_and_jacobian(w1[i], w_perp[i], model)
+        a = drift_and_jacobian(w1[i], w_perp[i], model)
         out[i] = abs(a[2]) + abs(a[5])
     return out
 
 
 def _covariance(times: FloatArray, setting: Setting) -> FloatArray:
     """Rows ``(C11, C12, C22)`` at increasing ``times``."""
+    from sgdphase.theory._compiled import log_lyapunov
+
     out = np.zeros((times.size, 3))
     start = setting.untouched_until()
     unit = setting.temperature / setting.dim
@@ -156,47 +158,6 @@ def _covariance(times: FloatArray, setting: Setting) -> FloatArray:
     # While untouched q = T phi, so that these are the values above in units of q/d. In this unit
     # the covariance is of order one at all times.
     first = [*log_start(start, setting), var_x, 0.0, 0.5]
-    y = integrate_log_time(_log_lyapunov, first, start, times[~early], setting)
+    y = integrate_log_time(log_lyapunov, first, start, times[~early], setting)
     out[~early] = y[:, 2:] * np.exp(y[:, 1:2]) / setting.dim
-    return out
-
-
-@njit(cache=True)
-def _drift_and_jacobian(
-    w1: float, w_perp: float, model: Model
-) -> tuple[float, float, float, float, float, float, float, float, float]:
-    """``(dw1, dw_perp, A11, A12, A21, A22, S11, S12, S22)``; ``S`` without T/d."""
-    i0, i1, i2, j0, j1, j2, d0, d1, e = moments(w1 / w_perp, model.wall / w_perp, model.rule)
-    s = SQRT_2_PI
-    ito = model.temperature / (2 * w_perp)
-    drift1 = i1 / model.root_d - model.decay * w1
-    drift2 = -s * j0 / model.root_d + ito * i0 - model.decay * w_perp
-    scale = s / (w_perp * model.root_d)
-    a11 = -scale * j2 - model.decay
-    a12 = scale * d1
-    a21 = scale * d1 - ito * s * j1 / w_perp
-    a22 = -scale * e + ito * (s * d0 - i0) / w_perp - model.decay
-    s11 = i2 - i1 * i1
-    s12 = -s * (j1 - i1 * j0)
-    s22 = i0 + s * d0 - (s * j0) ** 2
-    return drift1, drift2, a11, a12, a21, a22, s11, s12, s22
-
-
-@njit(cache=True)
-def _log_lyapunov(y: FloatArray, log_t: float, model: Model) -> FloatArray:
-    """Over ``ln t``: ``ln w1``, ``ln q`` and ``d/w_perp^2`` times ``C11, C12, C22``."""
-    t = math.exp(log_t)
-    w1, w_perp = weights_of(y)
-    drift1, drift2, a11, a12, a21, a22, s11, s12, s22 = _drift_and_jacobian(w1, w_perp, model)
-    # the same process for z1/w_perp and z_perp/w_perp
-    a11 -= drift2 / w_perp
-    a22 -= drift2 / w_perp
-    noise = model.temperature / w_perp / w_perp
-    c11, c12, c22 = y[2], y[3], y[4]
-    out = np.empty(5)
-    out[0] = t * drift1 / w1
-    out[1] = t * 2 * drift2 / w_perp
-    out[2] = t * (2 * (a11 * c11 + a12 * c12) + noise * s11)
-    out[3] = t * ((a11 + a22) * c12 + a12 * c22 + a21 * c11 + noise * s12)
-    out[4] = t * (2 * (a22 * c22 + a21 * c12) + noise * s22)
     return out

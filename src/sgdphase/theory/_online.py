@@ -21,16 +21,15 @@ import math
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
-from scipy.integrate import ODEintWarning, odeint
 
+from sgdphase._display import ShownFields
 from sgdphase._typing import FloatArray
 from sgdphase.errors import InputError
-from sgdphase.theory._averages import SQRT_2_PI, Rule, moments, quadrature
+from sgdphase.theory._averages import quadrature
 from sgdphase.theory._constants import (
     check_chi,
     check_dim,
@@ -40,10 +39,11 @@ from sgdphase.theory._constants import (
     one_line,
 )
 
+if TYPE_CHECKING:
+    from sgdphase.theory._compiled import Model
+
 # Both weights, in units of margin sqrt(d), up to which no point at all is fitted.
 UNTOUCHED = 1 / 80
-# ln q of a w_perp that is zero (gradient flow): far below any other scale, far above underflow.
-LOG_Q_ZERO = math.log(1e-200)
 # Of the logarithms, per step; the solution is then good to better than 1e-8.
 TOLERANCE = 2e-11
 # With weight decay every deviation relaxes at a rate of at least about Lambda: after this many
@@ -56,8 +56,8 @@ TIME_MAX = 1e100
 Drift = Callable[[FloatArray, float, "Model"], FloatArray]
 
 
-@dataclass(frozen=True)
-class Online:
+@dataclass(frozen=True, repr=False)
+class Online(ShownFields):
     """The solution at each time, in the order given; returned by ``online``.
 
     At ``time = 0``: ``w1 = w_perp = 0``, ``lam = 0`` (its limit), ``r = inf``, ``unfitted = 1``.
@@ -82,16 +82,6 @@ class Online:
     unfitted: FloatArray
 
 
-class Model(NamedTuple):
-    """What the compiled functions need to know."""
-
-    root_d: float
-    wall: float  # margin sqrt(d): a point is fitted when y w.x reaches it
-    temperature: float
-    decay: float
-    rule: Rule
-
-
 @dataclass(frozen=True)
 class Setting:
     """Data exponent, input dimension, hinge margin, temperature lr/batch and weight decay."""
@@ -110,6 +100,8 @@ class Setting:
 
     def compiled(self) -> Model:
         """The form that the compiled functions take."""
+        from sgdphase.theory._compiled import Model
+
         root_d = math.sqrt(self.dim)
         return Model(
             root_d,
@@ -171,18 +163,22 @@ def online(
     """
     setting = Setting(chi, dim, margin, temperature, weight_decay)
     t = check_times(times)
+    from sgdphase.theory._compiled import unfitted_many
+
     unique, inverse = np.unique(t, return_inverse=True)
     w1, w_perp = (values[inverse.reshape(t.shape)] for values in solve(unique, setting))
     with np.errstate(divide="ignore", invalid="ignore"):
         lam = np.where(t > 0, w1 / w_perp, 0.0)
         r = np.where(t > 0, margin * math.sqrt(dim) / w_perp, math.inf)
-    unfitted = _unfitted(w1.ravel(), w_perp.ravel(), setting.compiled())
+    unfitted = unfitted_many(w1.ravel(), w_perp.ravel(), setting.compiled())
     unfitted = unfitted.reshape(t.shape)
     return Online(*(values[()] for values in (t, w1, w_perp, lam, r, unfitted)))
 
 
 def solve(times: FloatArray, setting: Setting) -> tuple[FloatArray, FloatArray]:
     """``(w1, w_perp)`` at increasing ``times``."""
+    from sgdphase.theory._compiled import log_drift
+
     start = setting.untouched_until()
     early = times <= start
     w1, q = np.empty_like(times), np.empty_like(times)
@@ -190,13 +186,15 @@ def solve(times: FloatArray, setting: Setting) -> tuple[FloatArray, FloatArray]:
         w1[i], q[i] = setting.untouched(times[i])
     if not np.all(early):
         first = log_start(start, setting)
-        logs = integrate_log_time(_log_drift, first, start, times[~early], setting)
+        logs = integrate_log_time(log_drift, first, start, times[~early], setting)
         w1[~early], q[~early] = np.exp(logs[:, 0]), np.exp(logs[:, 1])
     return w1, np.sqrt(q) if setting.temperature > 0 else np.zeros_like(q)
 
 
 def log_start(time: float, setting: Setting) -> list[float]:
     """``[ln w1, ln q]`` at a time when every point is still unfitted."""
+    from sgdphase.theory._compiled import LOG_Q_ZERO
+
     w1, q = setting.untouched(time)
     return [math.log(w1), math.log(q) if q > 0 else LOG_Q_ZERO]
 
@@ -205,6 +203,8 @@ def integrate_log_time(
     drift: Drift, first: list[float], start: float, times: FloatArray, setting: Setting
 ) -> FloatArray:
     """Integrate ``drift(y, ln t, model)`` from ``start`` to each of the later ``times``."""
+    from scipy.integrate import ODEintWarning, odeint
+
     end = STATIONARY / setting.weight_decay if setting.weight_decay > 0 else math.inf
     grid = np.log(np.clip(np.concatenate([[start], times]), start, max(start, end)))
     with warnings.catch_warnings():
@@ -234,35 +234,3 @@ def check_times(times: npt.ArrayLike) -> FloatArray:
     if not np.all((t >= 0) & (t <= TIME_MAX)):
         raise InputError(f"times = {one_line(times)}: must be from 0 to {TIME_MAX:g}")
     return t
-
-
-@njit(cache=True)
-def weights_of(y: FloatArray) -> tuple[float, float]:
-    """``(w1, w_perp)`` of ``(ln w1, ln q)``; trial steps of the solver stay within floats."""
-    w1 = math.exp(min(max(y[0], LOG_Q_ZERO), -LOG_Q_ZERO))
-    return w1, math.exp(0.5 * min(max(y[1], LOG_Q_ZERO), -LOG_Q_ZERO))
-
-
-@njit(cache=True)
-def _log_drift(y: FloatArray, log_t: float, model: Model) -> FloatArray:
-    """Derivative of ``(ln w1, ln q)`` over ``ln t``."""
-    t = math.exp(log_t)
-    w1, w_perp = weights_of(y)
-    i0, i1, _, j0, _, _, _, _, _ = moments(w1 / w_perp, model.wall / w_perp, model.rule)
-    out = np.zeros(2)
-    out[0] = t * (i1 / (model.root_d * w1) - model.decay)
-    if model.temperature > 0:
-        push = model.temperature * i0 / w_perp
-        pull = 2 * SQRT_2_PI * j0 / model.root_d
-        out[1] = t * ((push - pull) / w_perp - 2 * model.decay)
-    return out
-
-
-@njit(cache=True)
-def _unfitted(w1: FloatArray, w_perp: FloatArray, model: Model) -> FloatArray:
-    out = np.ones(w1.size)
-    for i in range(w1.size):
-        if w1[i] > 0:
-            w = max(w_perp[i], 1e-100)
-            out[i] = moments(w1[i] / w, model.wall / w, model.rule)[0]
-    return out

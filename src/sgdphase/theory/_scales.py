@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from sgdphase._display import ShownFields
 from sgdphase.errors import InputError
 from sgdphase.theory._constants import (
     CHI_MAX,
@@ -21,8 +22,8 @@ from sgdphase.theory._constants import (
 )
 
 
-@dataclass(frozen=True)
-class Scales:
+@dataclass(frozen=True, repr=False)
+class Scales(ShownFields):
     """Scales of the phase diagram, returned by ``scales``; formulas there.
 
     Attributes
@@ -54,8 +55,8 @@ class Scales:
     critical_decay: float
 
 
-@dataclass(frozen=True)
-class FirstStep:
+@dataclass(frozen=True, repr=False)
+class FirstStep(ShownFields):
     """Weights after the first step of SGD from 0, returned by ``first_step``.
 
     Attributes

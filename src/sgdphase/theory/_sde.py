@@ -20,20 +20,20 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from sgdphase._display import Columns, Shown
 from sgdphase._typing import FloatArray, IntArray
 from sgdphase.errors import InputError
-from sgdphase.theory._averages import averages, averages_at
+from sgdphase.theory._averages import averages
 from sgdphase.theory._constants import check_positive
 from sgdphase.theory._fluctuations import relaxation_rates
-from sgdphase.theory._online import Model, Setting, check_times, decayed_time, solve
+from sgdphase.theory._online import Setting, check_times, decayed_time, solve
 
 RATES_PER_DECADE = 24
 
 
-@dataclass(frozen=True)
-class OnlineEnsemble:
+@dataclass(frozen=True, repr=False)
+class OnlineEnsemble(Shown):
     """Trajectories of the online SDE, returned by ``online_ensemble``.
 
     Attributes
@@ -45,6 +45,19 @@ class OnlineEnsemble:
     time: FloatArray
     w1: FloatArray
     w_perp: FloatArray
+
+    def _lines(self) -> list[str]:
+        return [f"OnlineEnsemble: means over {len(self.w1)} trajectories"]
+
+    def _summary(self) -> Columns:
+        means = {"w1": self.w1.mean(axis=0), "w_perp": self.w_perp.mean(axis=0)}
+        return {"time": self.time, **means}
+
+    def _table(self) -> Columns:
+        """One row per trajectory and time."""
+        row, column = np.indices(self.w1.shape).reshape(2, -1)
+        weights = {"w1": self.w1.ravel(), "w_perp": self.w_perp.ravel()}
+        return {"trajectory": row, "time": self.time[column], **weights}
 
 
 def online_ensemble(
@@ -91,6 +104,8 @@ def online_ensemble(
     t = check_times(times)
     if t.ndim != 1:
         raise InputError(f"times = an array of {t.ndim} dimensions: must have one")
+    from sgdphase.theory._compiled import walk
+
     unique, inverse = np.unique(t, return_inverse=True)
     w1, q = np.zeros((size, unique.size)), np.zeros((size, unique.size))
     positive = np.flatnonzero(unique > 0)
@@ -101,7 +116,7 @@ def online_ensemble(
             rng = np.random.default_rng(child)
             first = _first_point(start, setting, rng)
             normals = rng.standard_normal((steps.size, 2))
-            path = _walk(*first, steps, stops, normals, model)
+            path = walk(*first, steps, stops, normals, model)
             w1[row, positive], q[row, positive] = path
     return OnlineEnsemble(t, w1[:, inverse], np.sqrt(q)[:, inverse])
 
@@ -139,42 +154,3 @@ def _grid(
     grid = np.concatenate(pieces)
     stops = np.searchsorted(grid, times).astype(np.int64)
     return start, np.diff(grid), stops
-
-
-@njit(cache=True)
-def _walk(
-    w1: float,
-    q: float,
-    steps: FloatArray,
-    stops: IntArray,
-    normals: FloatArray,
-    model: Model,
-) -> tuple[FloatArray, FloatArray]:
-    """Euler-Maruyama; ``w1`` and ``q`` after each number of steps in ``stops``."""
-    out_w1 = np.empty(stops.size)
-    out_q = np.empty(stops.size)
-    done = 0
-    for i in range(steps.size + 1):
-        while done < stops.size and stops[done] == i:
-            out_w1[done] = w1
-            out_q[done] = q
-            done += 1
-        if i == steps.size:
-            break
-        dt = steps[i]
-        w_perp = math.sqrt(q)
-        g1, g_perp, unfitted, s11, s12, s22 = averages_at(
-            w1 / w_perp, model.wall / w_perp, model.rule
-        )
-        # Cholesky factor of the noise
-        l11 = math.sqrt(max(s11, 0.0))
-        l21 = s12 / l11 if l11 > 0 else 0.0
-        l22 = math.sqrt(max(s22 - l21 * l21, 0.0))
-        kick = math.sqrt(model.temperature * dt) / model.root_d
-        m1 = kick * l11 * normals[i, 0]
-        m2 = kick * (l21 * normals[i, 0] + l22 * normals[i, 1])
-        ito = model.temperature * (unfitted + s22 / (model.root_d * model.root_d))
-        w1 += dt * (g1 / model.root_d - model.decay * w1) + m1
-        q += dt * (2 * w_perp * g_perp / model.root_d + ito - 2 * model.decay * q) + 2 * w_perp * m2
-        q = max(abs(q), 1e-300)  # a step can cross 0 only in very small dimension
-    return out_w1, out_q

@@ -81,3 +81,13 @@ def test_text_for_every_answer() -> None:
     assert "B* is at most about 32 [26.7, 40]" in said and "noise scale: 12.3 at the start" in said
     negative = diagnosis(first_step_share=Estimate(-0.1, -0.2, 0.0))
     assert "gives no bound" in "\n".join(answer_lines(negative))
+
+
+def test_the_table_of_an_answer_is_what_grows_with_the_data() -> None:
+    pytest.importorskip("pandas")
+    frame = diagnosis(sizes=(Size(1024, None, 12), Size(4096, STAR, 30))).to_pandas()
+    assert frame["train_size"].tolist() == [1024, 4096]
+    assert frame["critical_batch"].isna().tolist() == [True, False]
+    assert frame.iloc[1][["critical_batch", "low", "high"]].tolist() == [
+        STAR.value, STAR.low, STAR.high,
+    ]  # fmt: skip

@@ -14,7 +14,7 @@ import pytest
 from scipy.stats import binom
 
 from sgdphase._diagnose.fitted.boundary import CriticalBatch
-from sgdphase._diagnose.fitted.gd_line import GdLine
+from sgdphase._diagnose.fitted.gd_line_search import GdLineSearch
 from sgdphase._diagnose.learner import Trial
 from sgdphase.errors import InputError
 
@@ -30,7 +30,7 @@ def test_exact_law_gives_exact_boundaries(surface, finish, lr, hint):
     assert found.critical_batch.value == pytest.approx(64, rel=0.06)
     assert found.lr >= 2 and found.trials == len(asked) <= 30 and found.notes == ()
 
-    line = GdLine(found.lr, found.critical_batch.value, 4096)
+    line = GdLineSearch(found.lr, found.critical_batch.value, 4096)
     finish(line, run)
     points = line.answer().points
     assert [point.batch for point in points] == [16, 256]
@@ -185,6 +185,6 @@ def test_bad_input():
     with pytest.raises(InputError, match=r"tolerance = 0.0: must be a number of octaves"):
         CriticalBatch(1.0, 64, tolerance=0.0)
     with pytest.raises(InputError, match="critical batch = -1"):
-        GdLine(1.0, -1.0, 64)
+        GdLineSearch(1.0, -1.0, 64)
     with pytest.raises(InputError, match="factor = 1"):
-        GdLine(1.0, 8.0, 64, factor=1.0)
+        GdLineSearch(1.0, 8.0, 64, factor=1.0)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from html import escape
 from typing import Any, Literal
 
 from sgdphase._diagnose.answer import plain
+from sgdphase._display import Columns, Shown
 from sgdphase._sweep import Run
 from sgdphase.diagram import LinePoint, Regime
 from sgdphase.stats import Estimate
@@ -61,8 +63,8 @@ class Limit:
         return {"limit": self.kind, **(empty if self.batch is None else self.batch.as_dict())}
 
 
-@dataclass(frozen=True)
-class FittedDiagnosis:
+@dataclass(frozen=True, repr=False)
+class FittedDiagnosis(Shown):
     """The answer for trainings until every point is fitted, returned by `diagnose_until_fitted`.
 
     Attributes
@@ -122,7 +124,7 @@ class FittedDiagnosis:
     seconds: float
     reason: str = ""
     settings: Mapping[str, Any] = field(default_factory=dict)
-    runs: tuple[Run, ...] = field(default=(), repr=False)
+    runs: tuple[Run, ...] = ()
 
     @property
     def critical_batch(self) -> Size | None:
@@ -159,16 +161,26 @@ class FittedDiagnosis:
             return None
         return Estimate(*(self.batch / edge for edge in (share.value, share.high, share.low)))
 
-    def __str__(self) -> str:
+    def _lines(self) -> list[str]:
         from sgdphase._diagnose.fitted.text import answer_lines  # which is made of answers
         from sgdphase._diagnose.text import with_doubts
 
         return with_doubts(answer_lines(self), self.unknown, self.warnings)
 
-    __repr__ = __str__
-
     def _repr_html_(self) -> str:
-        return f"<pre>{escape(str(self))}</pre>"
+        return f"<pre>{escape(repr(self))}</pre>"
+
+    def _table(self) -> Columns:
+        """`B*` at each train size; NaN where it is unknown."""
+        unknown = Estimate(math.nan, math.nan, math.nan)
+        stars = [size.critical_batch or unknown for size in self.sizes]
+        return {
+            "train_size": [size.train_size for size in self.sizes],
+            "critical_batch": [star.value for star in stars],
+            "low": [star.low for star in stars],
+            "high": [star.high for star in stars],
+            "trainings": [size.trainings for size in self.sizes],
+        }
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON; None where there is no number."""

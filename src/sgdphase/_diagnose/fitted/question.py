@@ -16,7 +16,7 @@ import numpy as np
 
 from sgdphase._diagnose.fitted.answer import FittedDiagnosis, Size
 from sgdphase._diagnose.fitted.boundary import Critical, CriticalBatch
-from sgdphase._diagnose.fitted.gd_line import GdLine
+from sgdphase._diagnose.fitted.gd_line_search import GdLineSearch
 from sgdphase._diagnose.fitted.growth import growth
 from sgdphase._diagnose.fitted.limits import carried, limits, regime_at
 from sgdphase._diagnose.fitted.reasons import left_out, unusable
@@ -208,7 +208,7 @@ class Question:
         if critical is None:
             self.notes[_LINE, points] = ("B* at this size is needed",)
             return {}
-        learner = GdLine(self.row, critical.value, points, **self._common)
+        learner = GdLineSearch(self.row, critical.value, points, **self._common)
         done = self._learn(learner, points, _LINE)
         answer = learner.answer()
         self._note(_LINE, points, answer.notes, done)

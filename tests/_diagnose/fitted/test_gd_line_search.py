@@ -7,7 +7,7 @@ import math
 import numpy as np
 from scipy.stats import binom
 
-from sgdphase._diagnose.fitted.gd_line import GdLine
+from sgdphase._diagnose.fitted.gd_line_search import GdLineSearch
 
 
 def test_coverage_of_the_line_on_a_known_law(surface, finish):
@@ -15,7 +15,7 @@ def test_coverage_of_the_line_on_a_known_law(surface, finish):
     held = {16: 0, 256: 0}
     for replica in range(60):
         run = surface(cell=0.15, replica=replica)
-        learner = GdLine(2.0**4, 64.0, 4096)
+        learner = GdLineSearch(2.0**4, 64.0, 4096)
         finish(learner, run)
         for point in learner.answer().points:
             held[point.batch] += point.lr.low <= run.line(point.batch) <= point.lr.high
@@ -24,7 +24,7 @@ def test_coverage_of_the_line_on_a_known_law(surface, finish):
 
 def test_the_line_where_it_cannot_be_seen(surface, finish):
     def notes(lr=16.0, **changes):
-        learner = GdLine(lr, 64.0, 2048)
+        learner = GdLineSearch(lr, 64.0, 2048)
         finish(learner, surface(cell=0.02, **changes))
         return learner.answer()
 
@@ -44,7 +44,7 @@ def test_line_of_the_perceptron_as_the_fullfull_grid(perceptron, full_grid, fini
     truth = {point.batch: point for point in diagram.gd_line}
     errors = {}
     for replica in range(12):
-        learner = GdLine(2.0**5, diagram.critical_batch.value, 512)
+        learner = GdLineSearch(2.0**5, diagram.critical_batch.value, 512)
         finish(learner, perceptron(32, 512, first_seed=100 * (replica + 1)))
         for point in learner.answer().points:
             errors.setdefault(point.batch, []).append(

@@ -5,8 +5,8 @@ import math
 import numpy as np
 
 from sgdphase import simulate_sde, simulate_sgd
+from sgdphase.perceptron._gaussian_noise import run_sde
 from sgdphase.perceptron._random import random_state
-from sgdphase.perceptron._sde import run_sde
 
 
 def test_one_step_has_the_empirical_gradient_and_covariance(points) -> None:

@@ -1,4 +1,4 @@
-"""The GD line at a batch below `B*` and one above: where `m` is `factor` times its GD value.
+"""The search of the GD line at a batch below `B*` and one above: where `m` is `factor` times GD's.
 
 At small `lr` the alignment does not depend on it: `m = m_gd`. Runs there cost most, as `batch/lr`,
 so the plateau is searched once, at the smaller batch, by factors of 4 in `lr` down to where `log m`
@@ -52,7 +52,7 @@ class _State:
 
 
 @dataclass
-class GdLine(PlaneSearcher):
+class GdLineSearch(PlaneSearcher):
     """Asks for runs until each point is known to `tolerance` octaves of `lr`, or seeds end."""
 
     lr: float

@@ -1,0 +1,43 @@
+"""`sgdphase figure` and `claims`: what is printed of a claim, and which store is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from sgdphase import cli
+from sgdphase.errors import InputError
+
+
+def run(*words: str) -> None:
+    cli.build(lazy=True)(list(words), standalone_mode=False)
+
+
+def test_an_undecided_claim_says_why(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rule = "the interval lies within 1 +- 0.1: regimes differ by 1"
+    numbers = [(None, None, None, "too few cells"), (1.0, None, None, rule), (1.0, 0.5, 1.5, rule)]
+    ledger = [
+        {"figure": "fig2", "scale": "quick", "id": f"fig2.{k}", "claim": "w1 ~ T", "predicted": 1.0,
+         "measured": value, "low": low, "high": high, "rule": text, "verdict": "undecided"}
+        for k, (value, low, high, text) in enumerate(numbers)
+    ]  # fmt: skip
+    ledger.append(ledger[2] | {"id": "fig2.3", "low": 0.95, "high": 1.05, "verdict": "holds"})
+    (tmp_path / "fig2.claims.json").write_text(json.dumps(ledger))
+    run("claims", str(tmp_path))
+    said = {
+        line.split()[0]: line for line in capsys.readouterr().out.splitlines() if "fig2." in line
+    }
+    assert said["fig2.0"].strip().endswith("undecided: too few cells")
+    assert said["fig2.1"].strip().endswith("undecided: there is no interval")
+    assert "undecided: the interval lies partly within 1 +- 0.1" in said["fig2.2"]
+    assert "undecided" not in said["fig2.3"]
+
+
+def test_a_file_that_is_no_store_ends_the_command(tmp_path: Path) -> None:
+    store = tmp_path / "runs.sqlite"
+    store.write_text("not a store")
+    for names in (["figS9a"], ["all"]):
+        with pytest.raises(InputError, match="is not a store of sgdphase"):
+            run("figure", *names, "--scale", "quick", "--store", str(store), "--out", str(tmp_path))
