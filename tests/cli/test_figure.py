@@ -19,12 +19,13 @@ def test_an_undecided_claim_says_why(tmp_path: Path, capsys: pytest.CaptureFixtu
     rule = "the interval lies within 1 +- 0.1: regimes differ by 1"
     numbers = [(None, None, None, "too few cells"), (1.0, None, None, rule), (1.0, 0.5, 1.5, rule)]
     ledger = [
-        {"figure": "fig2", "scale": "quick", "id": f"fig2.{k}", "claim": "w1 ~ T", "predicted": 1.0,
-         "measured": value, "low": low, "high": high, "rule": text, "verdict": "undecided"}
+        {"id": f"fig2.{k}", "claim": "w1 ~ T", "predicted": 1.0,
+         "measured": value, "low": low, "high": high, "rule": text, "verdict": "undecided", "cost": ""}
         for k, (value, low, high, text) in enumerate(numbers)
     ]  # fmt: skip
     ledger.append(ledger[2] | {"id": "fig2.3", "low": 0.95, "high": 1.05, "verdict": "holds"})
-    (tmp_path / "fig2.claims.json").write_text(json.dumps(ledger))
+    whole = {"figure": "fig2", "scale": "quick", "ledger": "paper", "claims": ledger}
+    (tmp_path / "fig2.claims.json").write_text(json.dumps(whole))
     run("claims", str(tmp_path))
     said = {
         line.split()[0]: line for line in capsys.readouterr().out.splitlines() if "fig2." in line

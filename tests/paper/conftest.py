@@ -18,8 +18,9 @@ from sgdphase._sweep import Store
 from sgdphase.diagram import _style
 from sgdphase.paper._claim import Claim
 from sgdphase.paper._figure import FIGURES, Figure
-from sgdphase.paper._make import collect, make
+from sgdphase.paper._make import make
 from sgdphase.paper._runs import Runs
+from sgdphase.paper._tables import read_tables
 
 
 class Made(NamedTuple):
@@ -43,16 +44,16 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Any:
     def once(name: str) -> Made:
         figure, pictures, save = FIGURES[name], [], _style.save
 
-        def save_png(picture: Any, path: Path) -> None:
+        def save_png(picture: Any, path: Path, **how: Any) -> None:
             pictures.append(picture)
             if path.suffix == ".png":
-                save(picture, path)
+                save(picture, path, **how)
 
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(_style, "save", save_png)
             claims = {claim.id: claim for claim in make(figure, "quick", store, folder, workers=0)}
-        runs = collect(figure, "quick", store, workers=0)
-        written = json.loads((folder / f"{name}.claims.json").read_text())
+        runs, _ = read_tables(folder / "runs", name)  # what the picture was drawn from
+        written = json.loads((folder / f"{name}.claims.json").read_text())["claims"]
         return Made(figure, runs, claims, pictures[0], written, folder)
 
     return once

@@ -22,7 +22,7 @@ def test_fig1a(monkeypatch: pytest.MonkeyPatch, capsys, tmp_path: Path) -> None:
         assert ledger[f"fig1a.{id}"]["verdict"] == "holds", ledger[f"fig1a.{id}"]
     assert (tmp_path / "out" / "fig1a.png").read_bytes().startswith(b"\x89PNG")
     assert (tmp_path / "out" / "fig1a.pdf").read_bytes().startswith(b"%PDF")
-    written = json.loads((tmp_path / "out" / "fig1a.claims.json").read_text())
+    written = json.loads((tmp_path / "out" / "fig1a.claims.json").read_text())["claims"]
     assert [claim["id"] for claim in written] == list(ledger)
 
 

@@ -2,10 +2,12 @@
 
 import json
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
-from sgdphase.paper._make import read_claims
+from sgdphase.paper._ledger import Ledger, Scale, Verdict
+from sgdphase.paper._make import read_claims, verify
 from sgdphase.paper.gallery import page, totals
 
 ROOT = Path(__file__).parents[2]
@@ -16,17 +18,25 @@ def test_the_page_is_made_of_the_committed_claims() -> None:
     assert (ROOT / "docs" / "gallery.md").read_text() == page(GALLERY)
 
 
-def test_the_readme_gives_the_totals() -> None:
-    assert totals(read_claims(GALLERY)) in (ROOT / "README.md").read_text()
+def test_the_readme_gives_the_totals_of_the_paper() -> None:
+    paper = [claim for claim in read_claims(GALLERY) if claim["ledger"] == "paper"]
+    assert totals(paper) in (ROOT / "README.md").read_text()
+
+
+def test_the_tables_give_the_verdicts() -> None:
+    _, differences = verify(GALLERY)
+    assert not differences
 
 
 @pytest.mark.parametrize("path", sorted(GALLERY.glob("*.claims.json")), ids=lambda p: p.name)
 def test_claims_are_whole(path: Path) -> None:
     name = path.name.removesuffix(".claims.json")
     assert (GALLERY / f"{name}.png").is_file()
-    for claim in json.loads(path.read_text()):
-        assert claim["figure"] == name
+    ledger = json.loads(path.read_text())
+    assert ledger["figure"] == name
+    assert ledger["ledger"] in get_args(Ledger)
+    assert ledger["scale"] in get_args(Scale)
+    for claim in ledger["claims"]:
         assert claim["id"].startswith(name)
         assert claim["rule"]
-        assert claim["verdict"] in ("holds", "fails", "undecided")
-        assert claim["scale"] in ("quick", "laptop", "paper")
+        assert claim["verdict"] in get_args(Verdict)

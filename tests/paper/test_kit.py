@@ -71,7 +71,11 @@ def test_runs_by_parameter() -> None:
     assert batch.tolist() == whole_powers(0, 6) and y.shape == (7, 3)
     np.testing.assert_allclose(y[:, 0], 16 / batch, rtol=0.05)
     assert runs.curve("batch", "time", train_size=256, lr=4.0)[1].tolist() == [[16.0] * 3] * 7
-    assert [run.training.seed for run in runs.by_seed(train_size=256, lr=1.0, batch=1)] == [0, 1, 2]
+    assert [run.training.seed for run in runs.by_seed(train_size=256, lr=1.0, batch=1)] == [
+        100,
+        101,
+        102,
+    ]
 
 
 def test_a_misspelt_number_is_said() -> None:

@@ -156,6 +156,8 @@ class Constant(_Equals):
     within : Tolerance, default a tenth
     otherwise : str
         Why the runs may not determine the number.
+    untestable : str, or function of the runs
+        Why no runs can decide the claim; empty if some can.
 
     Examples
     --------
@@ -175,7 +177,7 @@ class Above(Spec):
 
     Attributes
     ----------
-    id, says, measure, otherwise
+    id, says, measure, otherwise, untestable
         As in `Constant`.
     bound : float
     reason : str; why this bound
@@ -204,7 +206,7 @@ class Below(Above):
 
     Attributes
     ----------
-    id, says, measure, bound, reason, otherwise
+    id, says, measure, bound, reason, otherwise, untestable
         As in `Above`.
 
     Examples
@@ -224,7 +226,7 @@ class Exponent(Slope, _Equals):
 
     Attributes
     ----------
-    id, says, equals, within, otherwise
+    id, says, equals, within, otherwise, untestable
         As in `Constant`.
     y : str, or function of a run; an observable, `time` or `steps`
     of : str; a parameter
@@ -255,7 +257,7 @@ class Collapses(_Equals):
 
     Attributes
     ----------
-    id, says, equals, within, otherwise
+    id, says, equals, within, otherwise, untestable
         As in `Constant`.
     curves : function of the runs
         Such as `Mean("w1", over="batch").by("train_size")`.
