@@ -20,7 +20,8 @@ def test_an_undecided_claim_says_why(tmp_path: Path, capsys: pytest.CaptureFixtu
     numbers = [(None, None, None, "too few cells"), (1.0, None, None, rule), (1.0, 0.5, 1.5, rule)]
     ledger = [
         {"id": f"fig2.{k}", "claim": "w1 ~ T", "predicted": 1.0,
-         "measured": value, "low": low, "high": high, "rule": text, "verdict": "undecided", "cost": ""}
+         "measured": value, "low": low, "high": high, "rule": text, "cost": "",
+         "verdict": "undecided"}
         for k, (value, low, high, text) in enumerate(numbers)
     ]  # fmt: skip
     ledger.append(ledger[2] | {"id": "fig2.3", "low": 0.95, "high": 1.05, "verdict": "holds"})
