@@ -33,9 +33,6 @@ def seed_means(values: ArrayLike) -> FloatArray:
     With nothing missing these are the plain means. Otherwise a cell that lacks a seed is compared
     with the others within the seeds that it has. `values` are `[..., seeds]`, NaN where a run is
     missing; a cell without any run has NaN.
-
-    >>> seed_means([[0.0, 10.0], [1.0, np.nan]]).round(6).tolist()
-    [5.0, 6.0]
     """
     y = np.asarray(values, dtype=np.float64)
     flat = y.reshape(-1, y.shape[-1])
@@ -58,10 +55,6 @@ def seed_replicates(values: ArrayLike, rng: np.random.Generator, count: int) -> 
     """Bootstrap replicates `[count, ...]` of `seed_means`; all NaN if there is one seed only.
 
     Every linear combination has Student's distribution.
-
-    >>> copies = seed_replicates([[1.0, 2.0, 3.0]], np.random.default_rng(0), 1000)
-    >>> copies.shape, float(np.median(copies).round(1))
-    ((1000, 1), 2.0)
     """
     y = np.asarray(values, dtype=np.float64)
     seeds = y.shape[-1]
@@ -95,11 +88,6 @@ def linear_fit(
     excess over their median counts as scatter of the cells. It adds Student noise with `n - k`
     degrees of freedom; without `rng`, it does not count. `design` is `[n, k]`, one row per cell,
     and `replicates` are `[R, n]`, all NaN with a single seed; the result is `[k]` and `[R, k]`.
-
-    >>> design = np.array([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]])
-    >>> y = np.array([1.0, 3.0, 5.0])
-    >>> linear_fit(design, y, np.tile(y, (10, 1)), np.random.default_rng(0))[0].round(6).tolist()
-    [1.0, 2.0]
     """
     n, k = design.shape
     inverse = np.linalg.pinv(design)
@@ -107,27 +95,25 @@ def linear_fit(
     copies = replicates @ inverse.T
     if n > k and rng is not None:
         project = np.eye(n) - design @ inverse
-        scatter = float(np.sum((project @ mean) ** 2)) / (n - k)
-        no_seeds = not np.isfinite(replicates).any()
-        excess = np.sqrt(_excess(scatter, project, replicates - mean, n - k))
+        excess = float(np.sum((project @ mean) ** 2)) / (n - k)
+        if np.isfinite(replicates).any():
+            squares = np.sum(((replicates - mean) @ project.T) ** 2, axis=1) / (n - k)
+            # Quantiles, as Student tails leave the mean of squares infinite for 3 seeds or fewer.
+            usual, rare = np.nanquantile(squares, [0.5, 0.9])
+            excess = excess - float(usual) if excess > rare else 0.0
+        else:
+            copies = np.tile(coefficients, (len(replicates), 1))
         root = np.linalg.cholesky(inverse @ inverse.T + 1e-15 * np.eye(k))
-        draws = rng.standard_normal((len(copies), k)) @ root.T
+        draws = rng.standard_normal(copies.shape) @ root.T
         student = np.sqrt((n - k) / rng.chisquare(n - k, len(copies)))
-        base = coefficients if no_seeds else copies
-        copies = base + excess * draws * student[:, None]
+        copies = copies + np.sqrt(excess) * draws * student[:, None]
     return coefficients, copies
 
 
 def line_fit(
     x: FloatArray, mean: FloatArray, replicates: FloatArray, rng: np.random.Generator | None
 ) -> tuple[FloatArray, FloatArray]:
-    """`linear_fit` of a line: the value at the mean of `x [n]` or `[n, k]`, then the slopes.
-
-    >>> x = np.array([0.0, 1.0, 2.0])
-    >>> y = 1 + 2 * x
-    >>> line_fit(x, y, np.tile(y, (10, 1)), np.random.default_rng(0))[0].round(6).tolist()
-    [3.0, 2.0]
-    """
+    """`linear_fit` of a line: the value at the mean of `x [n]` or `[n, k]`, then the slopes."""
     design = np.column_stack([np.ones(len(x)), x - x.mean(axis=0)])
     return linear_fit(design, mean, replicates, rng)
 
@@ -138,11 +124,6 @@ def level_difference(
     """The mean of `upper` minus that of `lower`, each `[cell, seed]`, with `count` replicates.
 
     What is common to the runs of a seed drops out.
-
-    >>> upper, lower = np.array([[2.0, 3.0]]), np.array([[1.0, 2.0]])
-    >>> difference, copies = level_difference(upper, lower, np.random.default_rng(0), 10)
-    >>> round(difference, 6), bool(np.allclose(copies, 1))
-    (1.0, True)
     """
     cells = np.concatenate([upper, lower])
     design = np.zeros((len(cells), 2))
@@ -163,20 +144,10 @@ def interval(value: float, replicates: FloatArray, level: float = LEVEL) -> Esti
     if not 0 < level < 1:
         raise InputError(f"level = {level}: must be between 0 and 1, as 0.9")
     good = replicates[np.isfinite(replicates)]
-    if good.size < 0.9 * max(replicates.size, 1) or good.size == 0:
+    if good.size < 0.9 * max(replicates.size, 1):
         return Estimate(float(value), float("nan"), float("nan"))
     low, high = np.quantile(good, [(1 - level) / 2, (1 + level) / 2])
     return Estimate(float(value), float(low), float(high))
-
-
-def _excess(scatter: float, project: FloatArray, deviations: FloatArray, dof: int) -> float:
-    """Scatter about a fit that the seeds do not explain: 0 unless they would rarely give it."""
-    if not np.isfinite(deviations).any():
-        return scatter
-    squares = np.sum((deviations @ project.T) ** 2, axis=1) / dof
-    # Quantiles, as Student tails leave the mean of squares infinite for 3 seeds or fewer.
-    usual, rare = np.nanquantile(squares, [0.5, 0.9])
-    return scatter - float(usual) if scatter > rare else 0.0
 
 
 def finite_mean(values: FloatArray, axis: int | None) -> FloatArray:
