@@ -9,7 +9,7 @@ from typing import Any
 
 from sgdphase._display import Columns, Shown
 from sgdphase._sweep import Run
-from sgdphase.diagram._batch_table import Equivalent, Equivalents
+from sgdphase.diagram import Equivalent, Equivalents
 from sgdphase.diagram._four_regimes import TrainingRegime
 
 

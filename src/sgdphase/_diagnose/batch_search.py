@@ -17,7 +17,7 @@ from typing import Literal
 
 from sgdphase._diagnose.learner import Cell, Search, Searcher, Trial
 from sgdphase._records import Outcome
-from sgdphase.diagram._batch_table import NEAR, matched_lr, mean, row_of
+from sgdphase.diagram._batch_table import NEAR, mean, row_of
 from sgdphase.diagram._comparison import Comparison
 from sgdphase.diagram._training_runs import Setting, TrainingRun
 from sgdphase.stats import Estimate
@@ -246,7 +246,7 @@ class RowSearch(BatchSearch):
     def _verify(self, by: Literal["progress", "metric"]) -> Search:
         """Train the matched rate itself, and again if that moves the match away from it."""
         while self._fully_tried - self.before < MOST_VERIFIED:
-            matched = matched_lr(self.comparison, self.batch, by)
+            matched = self.comparison.matched_lr(self.batch, by)
             if matched is None:
                 return
             lr = self._tried(matched)

@@ -44,7 +44,7 @@ from sgdphase._diagnose.unknown import (
 )
 from sgdphase._own.function import UNKNOWN_SIZE
 from sgdphase._records import Outcome
-from sgdphase.diagram._batch_table import Equivalent, Equivalents, equivalents
+from sgdphase.diagram import Equivalent, Equivalents, equivalents
 from sgdphase.diagram._training_runs import went_up
 from sgdphase.stats import duration
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from sgdphase._diagnose.answer import Diagnosis
 from sgdphase._display import html_table
-from sgdphase.diagram._batch_table import Equivalent
+from sgdphase.diagram import Equivalent
 from sgdphase.diagram._four_regimes import DESCENT, UNFINISHED
 from sgdphase.stats import Estimate, digits, shown
 

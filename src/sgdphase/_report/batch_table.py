@@ -24,7 +24,7 @@ from sgdphase._diagnose.text import (
 from sgdphase._report.fitted_pictures import reach
 from sgdphase._report.page import Html, doubts, heading, pairs, paragraph, picture, section, table
 from sgdphase._report.runs import every_run
-from sgdphase.diagram._batch_table import Equivalent
+from sgdphase.diagram import Equivalent
 from sgdphase.diagram._style import BLUE, GREEN, GREY, ORANGE, new_figure
 from sgdphase.stats import digits
 

@@ -16,11 +16,6 @@ from sgdphase.diagram._equivalents import UNKNOWN, Equivalent, Equivalents, Larg
 from sgdphase.diagram._training_runs import Setting, TrainingRun
 from sgdphase.stats import LEVEL, Estimate, curve_end
 
-__all__ = [
-    "NEAR", "Equivalent", "Equivalents", "LargestBatch", "Rule", "equivalents", "matched_lr",
-    "mean", "row_of", "verified",
-]  # fmt: skip
-
 # Seeds that a setting needs to be called the best of its batch.
 ENOUGH = 5
 # A setting represents a learning rate this near to it, in log lr: a twelfth of an octave.
@@ -95,20 +90,13 @@ def row_of(compared: Comparison, batch: int) -> Equivalent | None:
     """
     by: Literal["progress", "metric"]
     for by in ("progress", "metric"):
-        lr = matched_lr(compared, batch, by)
+        lr = compared.matched_lr(batch, by)
         setting = None if lr is None else verified(compared, batch, lr)
         if lr is not None and setting is not None and compared.verdict(setting) != "worse":
             low, high = min(lr.low, setting.lr), max(lr.high, setting.lr)
             return _row(compared, setting, Estimate(setting.lr, low, high), by=by)
     best = best_setting(compared, batch)
     return None if best is None else _row(compared, best, _bracket(compared, best), by="best")
-
-
-def matched_lr(
-    compared: Comparison, batch: int, by: Literal["progress", "metric"]
-) -> Estimate | None:
-    """The learning rate with the progress, or with the deciding metric, of the user's training."""
-    return compared.matched_lr(batch) if by == "progress" else compared.metric_match(batch).lr
 
 
 def verified(compared: Comparison, batch: int, lr: Estimate) -> Setting | None:
@@ -138,11 +126,6 @@ def mean(compared: Comparison, setting: Setting) -> float:
     return math.inf if difference is None else compared.worse * difference.value
 
 
-def _is_best(compared: Comparison, setting: Setting) -> bool:
-    others = compared.row(setting.batch)
-    return mean(compared, setting) <= min(mean(compared, other) for other in others)
-
-
 def _bracket(compared: Comparison, best: Setting) -> Estimate:
     """The learning rates on both sides of the best one; NaN on a side that has none."""
     row = compared.row(best.batch, stable=False)
@@ -165,7 +148,8 @@ def _row(
     if exists is None and verdict != "cannot tell":
         exists = verdict != "worse"
         # A better learning rate may lie outside of what was tried, or have too few seeds yet.
-        if not exists and not (bracketed and _is_best(compared, setting)):
+        least = min(mean(compared, other) for other in compared.row(setting.batch))
+        if not exists and not (bracketed and mean(compared, setting) <= least):
             exists = None
     metrics = {name: compared.estimate(setting, name) for name in compared.names}
     return Equivalent(

@@ -152,7 +152,7 @@ def draw_lines(axes: Any, diagram: PhaseDiagram) -> None:
     if diagram.critical_batch is not None:
         b = diagram.critical_batch
         first_step_from = x_star = float(np.log2(b.value))
-        foot = _line_at(diagram, x_star, bottom)
+        foot = float(np.interp(x_star, x, y)) if diagram.gd_line else bottom  # on the GD line
         if np.isfinite(b.low):
             axes.fill_betweenx(
                 [foot, top], *np.log2([b.low, b.high]), color="white", alpha=0.45, lw=0, zorder=3
@@ -199,15 +199,6 @@ def _halo() -> list[Any]:
     from matplotlib import patheffects
 
     return [patheffects.withStroke(linewidth=2.6, foreground="white", alpha=0.9)]
-
-
-def _line_at(diagram: PhaseDiagram, x: float, default: float) -> float:
-    """Height of the GD line, where the vertical line of `B*` stands."""
-    if not diagram.gd_line:
-        return default
-    points = diagram.gd_line
-    batches, rates = np.log2([(p.batch, p.lr.value) for p in points]).T
-    return float(np.interp(x, batches, rates))
 
 
 def _edges(grid: FloatArray) -> FloatArray:

@@ -14,6 +14,7 @@ from ._curve_end import curve_end as curve_end
 from ._estimate import Estimate as Estimate
 from ._estimate import digits as digits
 from ._estimate import duration as duration
+from ._estimate import plain as plain
 from ._estimate import shown as shown
 from ._few_seeds import crossing as crossing
 from ._few_seeds import pooled as pooled
