@@ -151,7 +151,6 @@ def _row(
         least = min(mean(compared, other) for other in compared.row(setting.batch))
         if not exists and not (bracketed and mean(compared, setting) <= least):
             exists = None
-    metrics = {name: compared.estimate(setting, name) for name in compared.names}
     return Equivalent(
         batch=setting.batch,
         lr=lr,
@@ -161,8 +160,8 @@ def _row(
         seeds=compared.seeds(setting),
         metrics={
             name: value
-            for name, value in metrics.items()
-            if value is not None and name != "initial_loss"
+            for name in compared.names
+            if name != "initial_loss" and (value := compared.estimate(setting, name))
         },
         difference=compared.difference(setting, compared.metric) or UNKNOWN,
         differs=compared.differs(setting),

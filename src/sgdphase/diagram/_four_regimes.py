@@ -100,35 +100,29 @@ def training_regime(per_observable: Mapping[str, Mapping[str, FloatArray]]) -> T
 
     Slopes are per seed, as `neighbour_slopes` gives them: in `lr`, in `batch` and maybe `epochs`.
     """
-    known, replicates = {}, {}
+    known, replicates = [], {}
     for name, per_seed in per_observable.items():
         table = np.array(list(per_seed.values()))
         if table.shape[1] > 1:
             copies = seed_replicates(table, np.random.default_rng(0), REPLICATES)
             means = zip(seed_means(table), copies.T, strict=True)
-            known[name] = Slopes(name, *(interval(float(mean), each) for mean, each in means))
+            known.append(Slopes(name, *(interval(float(mean), each) for mean, each in means)))
             replicates[name] = copies
     if not known:
         why = "it takes two seeds around your training, and an observable above zero"
         return TrainingRegime(None, None, None, why=why)
 
-    def clarity(name: str) -> float:
-        s = known[name].lr
-        return abs(s.value) / max(s.high - s.low, 1e-12)
-
-    still = [s for s in known.values() if _is_small(s)]
-    if len(still) == len(known):
-        first = next(iter(known.values()))
-        return TrainingRegime(DESCENT, None, first)
-    chosen = max((n for n in known if known[n] not in still), key=clarity)
-    slopes = known[chosen]
+    moving = [slopes for slopes in known if not _is_small(slopes)]
+    if not moving:
+        return TrainingRegime(DESCENT, None, known[0])
+    slopes = max(moving, key=lambda s: abs(s.lr.value) / max(s.lr.high - s.lr.low, 1e-12))
     if slopes.lr.low <= 0 <= slopes.lr.high:
         why = "how far the training gets does not clearly depend on lr: it takes more seeds"
         return TrainingRegime(None, None, slopes, why=why)
     if slopes.epochs is None:
         why = "the number of epochs was not varied: it takes runs of half as many"
         return TrainingRegime(None, None, slopes, why=why)
-    return _named(slopes, replicates[chosen])
+    return _named(slopes, replicates[slopes.observable])
 
 
 def _is_small(slopes: Slopes) -> bool:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sgdphase._display import Columns, Shown
-from sgdphase._typing import FloatArray, IntArray, Names
+from sgdphase._typing import FloatArray, Names
 from sgdphase.diagram._boundaries import LinePoint, branches, critical_batch, gd_line
 from sgdphase.diagram._cells import Plane, Source, plane_of
 from sgdphase.diagram._notes import boundary_notes, run_notes
@@ -207,7 +207,10 @@ def phase_diagram(
 
     log_value = plane.log_value
     n = np.isfinite(log_value).sum(axis=-1)
-    value, sem = _value(log_value, n)
+    mean = finite_mean(log_value, axis=-1)
+    squares = finite_mean((log_value - mean[..., None]) ** 2, axis=-1)
+    spread = np.sqrt(np.divide(squares, n - 1, out=np.full(mean.shape, np.nan), where=n > 1))
+    value, sem = 2.0**mean, 2.0**mean * np.log(2) * spread
     errors = np.full(log_value.shape, np.nan) if plane.test_error is None else plane.test_error
     error = finite_mean(errors, axis=-1)
     slopes = regimes.slope_lr, regimes.slope_batch
@@ -269,11 +272,3 @@ def _best(
         test_error=interval(float(mean[lowest]), copies[:, lowest], level),
         confidence=share,
     )
-
-
-def _value(log_value: FloatArray, n: IntArray) -> tuple[FloatArray, FloatArray]:
-    """Geometric mean over seeds and its standard error."""
-    mean = finite_mean(log_value, axis=-1)
-    squares = finite_mean((log_value - mean[..., None]) ** 2, axis=-1)
-    spread = np.sqrt(np.divide(squares, n - 1, out=np.full(mean.shape, np.nan), where=n > 1))
-    return 2.0**mean, 2.0**mean * np.log(2) * spread

@@ -20,10 +20,6 @@ def expected_seconds(training: Training) -> float:
 
     The end of a training follows the crossover time at its temperature, or at `T_c` if it is
     colder; beyond the critical batch the first steps fit nearly all points.
-
-    >>> from sgdphase.problems import TeacherTask
-    >>> 0 < expected_seconds(Training(TeacherTask(dim=16), train_size=64, lr=1.0, batch=4)) < 1
-    True
     """
     task = training.teacher
     scale = _scales(training.train_size, task.dim, task.chi, training.margin)

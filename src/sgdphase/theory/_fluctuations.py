@@ -76,7 +76,6 @@ def asymptotic_fluctuations(chi: float) -> AsymptoticFluctuations:
     Parameters
     ----------
     chi : float, above -1
-        Exponent of the data density at the boundary.
 
     Examples
     --------

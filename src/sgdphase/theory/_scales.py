@@ -113,12 +113,8 @@ def scales(
     ----------
     train_size : float
         Number ``P`` of training points, above 0.
-    dim : int
-        Dimension ``d`` of the inputs, at least 2.
-    chi : float
-        Exponent of the data density at the boundary, above -1, up to 100.
-    margin : float
-        Margin of the hinge loss, above 0.
+    dim, chi, margin
+        As in ``online``; ``chi`` up to 100.
     lr, batch : float, default None
         Learning rate and batch, above 0; both or neither (``T = 1``).
 

@@ -78,10 +78,8 @@ def online_ensemble(
 
     Parameters
     ----------
-    times : array_like [n]
-        ``lr x steps``, from 0 to 1e100, in any order.
-    chi, dim, margin, weight_decay
-        As in ``online``.
+    times, chi, dim, margin, weight_decay
+        As in ``online``; ``times`` have one axis.
     temperature : float; ``T = lr/batch``, above 0
     size : int
         Number of trajectories, at least 1.
@@ -112,22 +110,18 @@ def online_ensemble(
     if positive.size:
         model = setting.compiled()
         start, steps, stops = _grid(unique[positive], setting, accuracy)
+        mean, _ = setting.untouched(start)
+        unit = temperature / dim * decayed_time(start, 2 * weight_decay)
+        var_x = float(averages(0.0, math.inf, chi).sigma11)
         for row, child in enumerate(np.random.SeedSequence(seed).spawn(size)):
             rng = np.random.default_rng(child)
-            first = _first_point(start, setting, rng)
+            # While every point is unfitted.
+            first = mean + math.sqrt(unit * var_x) * rng.standard_normal()
+            first_q = unit * rng.chisquare(dim + 1)
             normals = rng.standard_normal((steps.size, 2))
-            path = walk(*first, steps, stops, normals, model)
+            path = walk(first, first_q, steps, stops, normals, model)
             w1[row, positive], q[row, positive] = path
     return OnlineEnsemble(t, w1[:, inverse], np.sqrt(q)[:, inverse])
-
-
-def _first_point(time: float, setting: Setting, rng: np.random.Generator) -> tuple[float, float]:
-    """``(w1, q)`` drawn at a time when every point is still unfitted."""
-    mean, _ = setting.untouched(time)
-    unit = setting.temperature / setting.dim * decayed_time(time, 2 * setting.weight_decay)
-    var_x = float(averages(0.0, math.inf, setting.chi).sigma11)
-    w1 = mean + math.sqrt(unit * var_x) * rng.standard_normal()
-    return w1, unit * rng.chisquare(setting.dim + 1)
 
 
 def _grid(
