@@ -30,11 +30,15 @@ _TEXTS = tuple(parameter for parameter in FIELDS if parameter.choices)
 _DEFAULTS = tuple((parameter.name, parameter.default, parameter) for parameter in FIELDS)
 
 
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real)  # numpy's too
+
+
 def _canonical(value: Any) -> Any:
     """Whole numbers as integers: 1, 1.0 and numpy's 1 are one identity."""
     if isinstance(value, dict):
         return {name: _canonical(item) for name, item in value.items()}
-    if isinstance(value, Real):  # numpy's too
+    if _is_number(value):
         return int(value) if value == int(value) else float(value)
     return value
 
@@ -72,7 +76,7 @@ class Training(Parameters):
         values = vars(self)
         for name in _WHOLE:
             value = values[name]
-            if type(value) is not int and isinstance(value, Real) and value == value // 1:
+            if type(value) is not int and _is_number(value) and value == value // 1:
                 object.__setattr__(self, name, int(value))
         # A default is valid.
         given = [each for name, default, each in _DEFAULTS if values[name] != default]

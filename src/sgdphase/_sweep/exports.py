@@ -48,9 +48,8 @@ def export(
     >>> import tempfile
     >>> from sgdphase import grid, sweep
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     store = Store(f"{folder}/runs.sqlite")
-    ...     summary = sweep(grid(dim=8, train_size=32, lr=1.0, batch=[1, 2]), store, workers=0)
-    ...     [written] = export(store, f"{folder}/runs.csv")
+    ...     plan, store = grid(dim=8, train_size=32, lr=1.0, batch=[1, 2]), f"{folder}/runs.sqlite"
+    ...     [written] = export(sweep(plan, store, workers=0).store, f"{folder}/runs.csv")
     ...     len(written.read_text().splitlines())
     3
     """

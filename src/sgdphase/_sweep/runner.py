@@ -153,7 +153,8 @@ def sweep(
                 own.stop()
             else:
                 own.shutdown()
-    summary = tally.summary(store, plan, trajectories)
+    counts = tally.planned, tally.done_before, tally.ran, dict(tally.statuses)
+    summary = Summary(*counts, monotonic() - tally.started, store, plan, trajectories)
     if received:
         raise Stopped(received[0], summary)
     if len(plan) <= _READ_AT_ONCE and not trajectories:

@@ -35,6 +35,8 @@ def equivalents(
 ) -> Equivalents | None:
     """For each batch, the learning rate that learns the same as the user's training.
 
+    None without runs of the user's training, or if one of them diverged.
+
     Parameters
     ----------
     runs : iterable of TrainingRun; several seeds per setting
@@ -45,11 +47,6 @@ def equivalents(
         Whether more of the metric is better.
     batches : collection of int, default all that have runs; the rows
     level : float, default 0.9; coverage of the intervals
-
-    Returns
-    -------
-    Equivalents or None
-        None without runs of the user's training, or if one of them diverged.
 
     Examples
     --------
@@ -174,10 +171,8 @@ def _better(compared: Comparison) -> Equivalent | None:
     """Another learning rate at the user's batch that is clearly better."""
     others = [s for s in compared.row(compared.yours.batch) if s != compared.yours]
     better = [s for s in others if compared.verdict(s) == "better"]
-    if not better:
-        return None
-    chosen = min(better, key=lambda s: mean(compared, s))
-    return _row(compared, chosen, _bracket(compared, chosen), by="best")
+    chosen = min(better, key=lambda s: mean(compared, s), default=None)
+    return chosen and _row(compared, chosen, _bracket(compared, chosen), by="best")
 
 
 def _largest(compared: Comparison, rows: Sequence[Equivalent]) -> LargestBatch | None:

@@ -202,9 +202,7 @@ class Comparison:
             return None
         alike = [] if y.size >= _OWN_DEVIATION else self._alike(name)
         deviation, freedom = pooled([y, *map(numbers, alike)])
-        half = math.nan
-        if freedom:
-            half = quantile(freedom, (1 + self.level) / 2) * deviation / math.sqrt(y.size)
+        half = quantile(freedom, (1 + self.level) / 2) * deviation / math.sqrt(y.size)
         mean = float(y.mean())
         return Estimate(mean, mean - half, mean + half)
 

@@ -42,11 +42,10 @@ def draw(diagram: PhaseDiagram, path: str | Path) -> Path:
 
     Examples
     --------
-    >>> from sgdphase.diagram import phase_diagram, plane_from_table
+    >>> from sgdphase.diagram import phase_diagram
     >>> runs = dict(lr=[1.0, 2.0], batch=[1, 1], seed=[0, 0], status=["fitted"] * 2,
     ...             alignment=[1.0, 2.0])
-    >>> diagram = phase_diagram(plane_from_table(runs))
-    >>> draw(diagram, "map.txt")
+    >>> draw(phase_diagram(runs), "map.txt")
     Traceback (most recent call last):
         ...
     sgdphase.errors.InputError: map.txt: must end in .png, .pdf or .svg
@@ -75,11 +74,10 @@ def draw_figure(diagram: PhaseDiagram) -> Figure:
 
     Examples
     --------
-    >>> from sgdphase.diagram import phase_diagram, plane_from_table
+    >>> from sgdphase.diagram import phase_diagram
     >>> runs = dict(lr=[1.0, 2.0], batch=[1, 1], seed=[0, 0], status=["fitted"] * 2,
     ...             alignment=[1.0, 2.0])
-    >>> diagram = phase_diagram(plane_from_table(runs))
-    >>> len(draw_figure(diagram).axes)  # one panel and its colour bar
+    >>> len(draw_figure(phase_diagram(runs)).axes)  # one panel and its colour bar
     2
     """
     errors = diagram.grid("test_error")

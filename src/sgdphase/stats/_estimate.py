@@ -37,8 +37,7 @@ class Estimate:
 
     def as_dict(self) -> dict[str, float | None]:
         """Plain numbers, None instead of NaN."""
-        fields = {"value": self.value, "low": self.low, "high": self.high}
-        return {name: float(v) if math.isfinite(v) else None for name, v in fields.items()}
+        return {name: plain(float(value)) for name, value in vars(self).items()}
 
 
 def plain(value: Any) -> Any:

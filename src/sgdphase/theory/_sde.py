@@ -26,7 +26,6 @@ from sgdphase._typing import FloatArray, IntArray
 from sgdphase.errors import InputError
 from sgdphase.theory._averages import averages
 from sgdphase.theory._constants import check_positive
-from sgdphase.theory._fluctuations import relaxation_rates
 from sgdphase.theory._online import Setting, check_times, decayed_time, solve
 
 RATES_PER_DECADE = 24
@@ -128,12 +127,17 @@ def _grid(
     times: FloatArray, setting: Setting, accuracy: float
 ) -> tuple[float, FloatArray, IntArray]:
     """Start, step lengths, and after how many steps each of the increasing ``times`` is reached."""
+    from sgdphase.theory._compiled import drift_and_jacobian
+
     start = min(setting.untouched_until(), float(times[0]))
     decades = math.log10(times[-1] / start)
     count = 2 + math.ceil(RATES_PER_DECADE * decades)
     t = np.union1d(np.geomspace(start, times[-1], count), times)
     t = t[(t >= start) & (t <= times[-1])]
-    rates = 1 / t + relaxation_rates(*solve(t, setting), setting)
+    points, model = zip(*solve(t, setting), strict=True), setting.compiled()
+    a = np.array([drift_and_jacobian(*point, model) for point in points])
+    # |A11| + |A22|: how fast deviations move.
+    rates = 1 / t + (np.abs(a[:, 2]) + np.abs(a[:, 5]))
     log_t = np.log(t)
     # how many steps are due by time t, counted from the start
     due = np.concatenate([[0.0], np.cumsum(np.diff(log_t) * (t * rates)[1:])]) / accuracy
