@@ -11,6 +11,7 @@ from sgdphase._display import Columns, Shown
 from sgdphase._sweep import Run
 from sgdphase.diagram import Equivalent, Equivalents
 from sgdphase.diagram._four_regimes import TrainingRegime
+from sgdphase.stats import plain
 
 
 @dataclass(frozen=True, repr=False)
@@ -145,12 +146,3 @@ class Diagnosis(Shown):
             "settings": {"train size": self.train_size, **self.settings},
         }
         return {name: plain(value) for name, value in values.items()}
-
-
-def plain(value: Any) -> Any:
-    """A value for JSON: records as dicts, tuples as lists."""
-    if isinstance(value, Mapping):
-        return {name: plain(part) for name, part in value.items()}
-    if isinstance(value, tuple):
-        return [plain(part) for part in value]
-    return value.as_dict() if hasattr(value, "as_dict") else value

@@ -171,8 +171,8 @@ def _better(compared: Comparison) -> Equivalent | None:
     """Another learning rate at the user's batch that is clearly better."""
     others = [s for s in compared.row(compared.yours.batch) if s != compared.yours]
     better = [s for s in others if compared.verdict(s) == "better"]
-    chosen = min(better, key=lambda s: mean(compared, s), default=None)
-    return chosen and _row(compared, chosen, _bracket(compared, chosen), by="best")
+    best = min(better, key=lambda s: mean(compared, s), default=None)
+    return None if best is None else _row(compared, best, _bracket(compared, best), by="best")
 
 
 def _largest(compared: Comparison, rows: Sequence[Equivalent]) -> LargestBatch | None:

@@ -8,11 +8,10 @@ from dataclasses import dataclass, field, fields
 from html import escape
 from typing import Any, Literal
 
-from sgdphase._diagnose.answer import plain
 from sgdphase._display import Columns, Shown
 from sgdphase._sweep import Run
 from sgdphase.diagram import LinePoint, Regime
-from sgdphase.stats import Estimate
+from sgdphase.stats import Estimate, plain
 
 
 @dataclass(frozen=True)
