@@ -69,39 +69,40 @@ class TrainingRegime:
 
 def neighbour_slopes(
     compared: Comparison, *, lower: Setting, larger: Setting, other: Setting | None
-) -> dict[str, FloatArray]:
-    """Slopes `[direction, seed]` of the logarithm of each observable around the user's training.
+) -> dict[str, dict[str, FloatArray]]:
+    """Slopes per seed, of the logarithm of each observable around the user's training.
 
-    Directions are lr, batch and, if there is an `other`, epochs: `lower` has another learning rate,
-    `larger` another batch and `other` another number of epochs.
+    `lower` has another learning rate, `larger` another batch and `other` another number of epochs.
     """
     yours, slopes = compared.yours, {}
-    places = [
-        (lower, math.log(lower.lr / yours.lr)),
-        (larger, math.log(larger.batch / yours.batch)),
-    ]
+    places = {
+        "lr": (lower, math.log(lower.lr / yours.lr)),
+        "batch": (larger, math.log(larger.batch / yours.batch)),
+    }
     if other is not None:
-        places.append((other, math.log(other.epochs / yours.epochs)))
+        places["epochs"] = (other, math.log(other.epochs / yours.epochs))
     for name in compared.observables or compared.names:
-        values = [compared.values(place, name) for place, _ in places]
+        values = {key: compared.values(place, name) for key, (place, _) in places.items()}
         ours = compared.values(yours, name)
-        seeds = sorted(set(ours).intersection(*values))
-        every = [by_seed[seed] for by_seed in (ours, *values) for seed in seeds]
-        if not seeds or min(every) <= 0 or any(step == 0 for _, step in places):
+        seeds = sorted(set(ours).intersection(*values.values()))
+        every = [by_seed[seed] for by_seed in (ours, *values.values()) for seed in seeds]
+        if not seeds or min(every) <= 0 or any(step == 0 for _, step in places.values()):
             continue
-        slopes[name] = np.array(
-            [
-                [math.log(there[s] / ours[s]) / step for s in seeds]
-                for there, (_, step) in zip(values, places, strict=True)
-            ]
-        )
+        slopes[name] = {
+            key: np.array([math.log(values[key][s] / ours[s]) / places[key][1] for s in seeds])
+            for key in places
+        }
     return slopes
 
 
-def training_regime(per_observable: Mapping[str, FloatArray]) -> TrainingRegime:
-    """The regime by the observable whose slope in lr is the clearest, of `neighbour_slopes`."""
+def training_regime(per_observable: Mapping[str, Mapping[str, FloatArray]]) -> TrainingRegime:
+    """The regime by the observable whose slope in lr is the clearest.
+
+    Slopes are per seed, as `neighbour_slopes` gives them: in `lr`, in `batch` and maybe `epochs`.
+    """
     known, replicates = [], {}
-    for name, table in per_observable.items():
+    for name, per_seed in per_observable.items():
+        table = np.array(list(per_seed.values()))
         if table.shape[1] > 1:
             copies = seed_replicates(table, np.random.default_rng(0), REPLICATES)
             means = zip(seed_means(table), copies.T, strict=True)
