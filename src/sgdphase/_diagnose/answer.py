@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import Any
 
 from sgdphase._display import Columns, Shown
@@ -86,12 +87,9 @@ class Diagnosis(Shown):
     @property
     def first_none(self) -> Equivalent | None:
         """The smallest batch from which no row learns the same."""
-        none = None
-        for row in reversed([row for row in self.equivalents if row.batch > self.batch]):
-            if row.exists is not False:
-                break
-            none = row
-        return none
+        larger = [row for row in self.equivalents if row.batch > self.batch]
+        none = list(takewhile(lambda row: row.exists is False, reversed(larger)))
+        return none[-1] if none else None
 
     def changed_decay(self, row: Equivalent) -> float | None:
         """By which factor the total weight decay of `row` differs; None if by less than 10 %."""
@@ -107,7 +105,6 @@ class Diagnosis(Shown):
         return answer_lines(self)
 
     def _table(self) -> Columns:
-        """The table of equivalents."""
         return {} if self.table is None else self.table._table()
 
     def _repr_html_(self) -> str:
