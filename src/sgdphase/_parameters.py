@@ -21,10 +21,7 @@ from sgdphase.errors import listed
 from sgdphase.problems._problem import Problem
 from sgdphase.stats import power_or_digits
 
-OPTIMIZERS = ("sgd", "adamw")
-SCHEDULES = ("constant", "cosine", "linear")
 SAMPLERS = ("fresh", "epoch")
-DYNAMICS = ("sgd", "unfitted", "gaussian")
 ACTIVATIONS = ("relu", "gelu", "tanh")
 
 
@@ -140,8 +137,8 @@ class Parameters:
         experiment=True, identity_at_default=True,
     )] = "fresh"
     dynamics: Annotated[str, Parameter(
-        "SGD, SGD on unfitted points only, or GD with Gaussian batch noise", choices=DYNAMICS,
-        models=NETWORKS, grid="value", experiment=True,
+        "SGD, SGD on unfitted points only, or GD with Gaussian batch noise", grid="value",
+        choices=("sgd", "unfitted", "gaussian"), models=NETWORKS, experiment=True,
     )] = "sgd"
     seed: Annotated[int, Parameter(
         "Number of seeds (0, 1, ...) per setting.", NATURAL, grid="values", argument="seeds",
@@ -152,9 +149,10 @@ class Parameters:
         "Test points.", COUNT, grid="value", identity_at_default=True)] = 32768
     epochs: Annotated[int | None, Parameter("Number of epochs.", COUNT, models=USER)] = None
     optimizer: Annotated[str, Parameter(
-        "Optimizer", choices=OPTIMIZERS, models=USER, of_epochs=True)] = "sgd"
+        "Optimizer", choices=("sgd", "adamw"), models=USER, of_epochs=True)] = "sgd"
     schedule: Annotated[str, Parameter(
-        "Schedule of the learning rate", choices=SCHEDULES, models=USER, of_epochs=True,
+        "Schedule of the learning rate", choices=("constant", "cosine", "linear"), models=USER,
+        of_epochs=True,
     )] = "constant"
     warmup: Annotated[float, Parameter(
         "Warm-up, a fraction of the training such as 0.1.", FRACTION, models=USER, of_epochs=True,

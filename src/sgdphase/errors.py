@@ -33,7 +33,7 @@ def listed(names: Iterable[str], last: str = "or") -> str:
     >>> listed(["sgd"]), listed(["relu", "gelu", "tanh"])
     ('sgd', 'relu, gelu or tanh')
     """
-    *first, final = names
+    *first, final = [*names] or [""]
     return f"{', '.join(first)} {last} {final}" if first else final
 
 

@@ -212,23 +212,23 @@ def test_a_killed_training_goes_on_as_if_nothing_had_been(
     whole = train(training)
     monkeypatch.setattr(epochs, "EVERY_SECONDS", 0.0)
     path = tmp_path / "state"
-    ended = epochs._batches
+    stream_of = epochs.training_stream
 
-    def killed(training: Training, epoch: int, *, coupled: bool) -> Iterator[Any]:
+    def killed(seed: int, stream: int, epoch: int) -> np.random.Generator:
         if epoch == 4:
             raise KeyboardInterrupt
-        return ended(training, epoch, coupled=coupled)
+        return stream_of(seed, stream, epoch)
 
-    monkeypatch.setattr(epochs, "_batches", killed)
+    monkeypatch.setattr(epochs, "training_stream", killed)
     with pytest.raises(KeyboardInterrupt):
         train(training, checkpoint=path)
     visited: list[int] = []
 
-    def counted(training: Training, epoch: int, *, coupled: bool) -> Iterator[Any]:
-        visited.append(epoch)
-        return ended(training, epoch, coupled=coupled)
+    def counted(seed: int, stream: int, epoch: int) -> np.random.Generator:
+        visited.extend([epoch] * (stream == epochs.NETWORK_BATCHES))
+        return stream_of(seed, stream, epoch)
 
-    monkeypatch.setattr(epochs, "_batches", counted)
+    monkeypatch.setattr(epochs, "training_stream", counted)
     again = train(training, checkpoint=path)
     assert visited == [4, 5]
     assert again.observables == whole.observables and again.steps == whole.steps

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from sgdphase._sweep import Store, grid, sweep
-from sgdphase._sweep.exports import export, to_xarray
+from sgdphase._sweep.exports import export
 from sgdphase.errors import InputError
 
 
@@ -70,13 +70,16 @@ def test_netcdf(store: Store, tmp_path: Path) -> None:
 
 
 def test_a_sweep_of_temperatures_has_them_as_a_dimension(tmp_path: Path) -> None:
-    pytest.importorskip("xarray")
+    xarray = pytest.importorskip("xarray")
+    pytest.importorskip("netCDF4")
     store = Store(tmp_path / "runs.sqlite")
     plan = grid(
         dim=8, train_size=64, temperature=[0.1, 0.3], batch=[1, 4, 16], model="toy_trainer:train"
     )
     sweep(plan, store, workers=0)
-    assert dict(to_xarray(store.runs()).sizes) == {"batch": 3, "temperature": 2}
+    (path,) = export(store, tmp_path / "out.nc")
+    with xarray.open_dataset(path, engine="netcdf4") as back:
+        assert dict(back.sizes) == {"batch": 3, "temperature": 2}
 
 
 def test_what_cannot_be_exported(

@@ -29,7 +29,7 @@ def sgdphase(capsys, tmp_path, monkeypatch):
         monkeypatch.setattr(problem, "files", replace(problem.files, digests=DIGESTS))
     app = typer.Typer(rich_markup_mode=None)
     app.callback()(lambda: None)
-    data.register(app)
+    data.register(app, "")
 
     def run(*words: str) -> str:
         app(["data", *words], standalone_mode=False)

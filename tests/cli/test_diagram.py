@@ -45,7 +45,7 @@ def store(tmp_path_factory):
 def sgdphase(capsys):
     app = typer.Typer(rich_markup_mode=None)
     app.callback()(lambda: None)
-    diagram.register(app)
+    app.command()(diagram.diagram)
 
     def run(*args):
         app(["diagram", *map(str, args)], standalone_mode=False)

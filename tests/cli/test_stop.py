@@ -25,7 +25,7 @@ from sgdphase._own import user_file
 from sgdphase._records import Training
 from sgdphase._sweep import sweep
 
-def register(app):
+def register(app, line):
     @app.command()
     def load(file: str):
         user_file(file)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import Any
 
 from sgdphase._display import Columns, Shown
 from sgdphase._sweep import Run
-from sgdphase.diagram._batch_table import Equivalent, Equivalents
+from sgdphase.diagram import Equivalent, Equivalents
 from sgdphase.diagram._four_regimes import TrainingRegime
+from sgdphase.stats import plain
 
 
 @dataclass(frozen=True, repr=False)
@@ -85,12 +87,9 @@ class Diagnosis(Shown):
     @property
     def first_none(self) -> Equivalent | None:
         """The smallest batch from which no row learns the same."""
-        none = None
-        for row in reversed([row for row in self.equivalents if row.batch > self.batch]):
-            if row.exists is not False:
-                break
-            none = row
-        return none
+        larger = [row for row in self.equivalents if row.batch > self.batch]
+        none = list(takewhile(lambda row: row.exists is False, reversed(larger)))
+        return none[-1] if none else None
 
     def changed_decay(self, row: Equivalent) -> float | None:
         """By which factor the total weight decay of `row` differs; None if by less than 10 %."""
@@ -106,7 +105,6 @@ class Diagnosis(Shown):
         return answer_lines(self)
 
     def _table(self) -> Columns:
-        """The table of equivalents."""
         return {} if self.table is None else self.table._table()
 
     def _repr_html_(self) -> str:
@@ -145,12 +143,3 @@ class Diagnosis(Shown):
             "settings": {"train size": self.train_size, **self.settings},
         }
         return {name: plain(value) for name, value in values.items()}
-
-
-def plain(value: Any) -> Any:
-    """A value for JSON: records as dicts, tuples as lists."""
-    if isinstance(value, Mapping):
-        return {name: plain(part) for name, part in value.items()}
-    if isinstance(value, tuple):
-        return [plain(part) for part in value]
-    return value.as_dict() if hasattr(value, "as_dict") else value

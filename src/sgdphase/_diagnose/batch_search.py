@@ -17,7 +17,7 @@ from typing import Literal
 
 from sgdphase._diagnose.learner import Cell, Search, Searcher, Trial
 from sgdphase._records import Outcome
-from sgdphase.diagram._batch_table import NEAR, matched_lr, mean, row_of
+from sgdphase.diagram._batch_table import NEAR, mean, row_of
 from sgdphase.diagram._comparison import Comparison
 from sgdphase.diagram._training_runs import Setting, TrainingRun
 from sgdphase.stats import Estimate
@@ -91,26 +91,19 @@ class BatchSearch(Searcher):
     point: Point
 
     @cached_property
-    def _compared(self) -> dict[int, Comparison]:
-        return {}
-
-    @property
     def comparison(self) -> Comparison:
-        """Of the observed runs; computed again when there are more."""
-        runs = self.observations.runs
-        if len(runs) not in self._compared:
-            self._compared.clear()
-            self._compared[len(runs)] = self.point.comparison(runs)
-        return self._compared[len(runs)]
+        return self.point.comparison(self.observations.runs)
+
+    def tell(self, trial: Trial, outcome: Outcome) -> None:
+        super().tell(trial, outcome)
+        vars(self).pop("comparison", None)
 
     def trials(
         self, lr: float, batch: int, seeds: int, *, epochs: int | None = None
     ) -> tuple[Trial, ...]:
-        """Some seeds of a setting."""
         return tuple(Trial(lr, batch, seed, epochs or self.point.epochs) for seed in range(seeds))
 
     def all_trials(self, cells: Sequence[Cell], seeds: int) -> tuple[Trial, ...]:
-        """Some seeds of several settings."""
         return tuple(trial for cell in cells for trial in self.trials(*cell, seeds))
 
 
@@ -171,7 +164,6 @@ class RowSearch(BatchSearch):
                 return
 
     def _has(self, lr: float, seeds: int = 1) -> bool:
-        """Whether a rate was tried with so many seeds."""
         wanted = self.trials(lr, self.batch, seeds)
         return all(trial in self.observations.runs for trial in wanted)
 
@@ -227,14 +219,11 @@ class RowSearch(BatchSearch):
                     return (high + min(unstable)) // 2
                 if not match.ended:
                     return high + self._jump(name, row[-1])
-            if match.lr is not None and not self._has_near(match.lr.value):
-                return point.index(match.lr.value)
+            if match.lr is not None:
+                away = min(abs(math.log(s.lr / match.lr.value)) for s in row)
+                if away > STEP + 1e-6:
+                    return point.index(match.lr.value)
         return None
-
-    def _has_near(self, lr: float) -> bool:
-        """Whether a rate within one step of the lattice was tried."""
-        rates = (s.lr for s in self.comparison.row(self.batch))
-        return any(abs(math.log(rate / lr)) <= STEP + 1e-6 for rate in rates)
 
     def _jump(self, name: str, setting: Setting) -> int:
         """How many steps of the lattice an observable is off, by its slope at the user's point."""
@@ -245,19 +234,18 @@ class RowSearch(BatchSearch):
 
     def _verify(self, by: Literal["progress", "metric"]) -> Search:
         """Train the matched rate itself, and again if that moves the match away from it."""
-        while self._fully_tried - self.before < MOST_VERIFIED:
-            matched = matched_lr(self.comparison, self.batch, by)
+        while True:
+            compared = self.comparison
+            full = sum(compared.seeds(s) >= self.point.seeds for s in compared.row(self.batch))
+            if full - self.before >= MOST_VERIFIED:
+                return
+            matched = compared.matched_lr(self.batch, by)
             if matched is None:
                 return
             lr = self._tried(matched)
             if self._has(lr, self.point.seeds):
                 return
             yield self.trials(lr, self.batch, self.point.seeds)
-
-    @property
-    def _fully_tried(self) -> int:
-        row = self.comparison.row(self.batch)
-        return sum(self.comparison.seeds(s) >= self.point.seeds for s in row)
 
     def _tried(self, lr: Estimate) -> float:
         """A tried rate that may be the match, one close to it, or the match with three digits."""

@@ -55,7 +55,6 @@ def trainings_of(effort: Effort) -> tuple[float, float]:
 def table_seconds(
     effort: Effort, batch: int, batches: Sequence[int], time: TrainingTime, parallel: int
 ) -> float:
-    """Seconds of the whole table."""
     here, row = trainings_of(effort)
     return (here * time(batch) + row * sum(map(time, batches))) / max(parallel, 1)
 

@@ -43,14 +43,13 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Generator, Iterable
+from collections.abc import Collection, Generator, Iterable
 from dataclasses import KW_ONLY, dataclass, field
 
 import numpy as np
 
 from sgdphase._records import Outcome
 from sgdphase._typing import FloatArray
-from sgdphase.errors import require
 
 Cell = tuple[float, int]  # lr and batch
 
@@ -109,7 +108,6 @@ class Observations:
         return sorted({t.seed for t in self.runs if (t.lr, t.batch) in wanted})
 
     def batches(self, lr: float) -> list[int]:
-        """Batches of the runs at a learning rate."""
         return sorted({t.batch for t in self.runs if t.lr == lr})
 
 
@@ -161,17 +159,20 @@ class PlaneSearcher(Searcher):
     seeds: int = 3
     most_seeds: int = 12
 
-    def check(self, train_size: int, **rates: float) -> None:
-        """Raise `InputError` for sizes, rates and numbers of seeds that make no sense."""
-        require("train size", train_size, lambda n: n >= 1, "an integer of at least 1")
-        require(
-            "smallest batch",
-            self.smallest_batch,
-            lambda b: 1 <= b <= train_size,
-            f"an integer from 1 to the train size {train_size}",
-        )
-        for name, rate in rates.items():
-            require(name.replace("_", " "), rate, lambda x: 0 < x < math.inf, "a number above 0")
-        seeds = self.seeds
-        require("seeds", seeds, lambda n: n >= 1, "an integer of at least 1")
-        require("most seeds", self.most_seeds, lambda n: n >= seeds, f"at least the {seeds} seeds")
+    @abstractmethod
+    def is_precise(self) -> bool:
+        """Whether more seeds would not change the answer by much."""
+
+    def add_seeds(self, cells: Collection[Cell], done: int, at_once: tuple[int, int]) -> Search:
+        """The seeds of some cells from `done` on, and beyond `seeds` until the answer is precise.
+
+        They are asked for `at_once`, in groups of so many up to `seeds` and beyond.
+        """
+        while done < self.most_seeds:
+            beyond = done >= self.seeds
+            upto = min(done + at_once[beyond], self.most_seeds if beyond else self.seeds)
+            wanted = tuple(Trial(*cell, seed) for seed in range(done, upto) for cell in cells)
+            if beyond and self.missing(wanted) and self.is_precise():
+                return
+            yield wanted
+            done = upto

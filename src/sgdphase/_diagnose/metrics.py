@@ -16,16 +16,16 @@ _HIGHER = re.compile(r"acc|score|auc|f1|r2|bleu|rouge|precision|recall|reward|re
 
 
 def deciding_metric(
-    metrics: Mapping[str, float], name: str | None = None, maximize: bool | None = None
+    metrics: Mapping[str, float], name: str = "", maximize: bool | None = None
 ) -> tuple[str, bool]:
     """The metric asked for, or the usual one, and whether more of it is better.
 
     >>> deciding_metric({"train_loss": 0.1, "val_accuracy": 0.9})
     ('val_accuracy', True)
     """
-    if name is not None and name not in metrics:
+    if name and name not in metrics:
         raise InputError(f"metric = '{name}': must be one of {', '.join(metrics)}")
-    if name is None:
+    if not name:
         usual = [known for known in _USUAL if known in metrics]
         if not usual and len(metrics) > 1:
             raise InputError(f"which metric decides? give --metric, one of {', '.join(metrics)}")

@@ -8,7 +8,6 @@ runs for the regime. While the budget lasts: more seeds for open verdicts, and l
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from time import monotonic
 
@@ -33,7 +32,7 @@ from sgdphase._diagnose.learner import Once, Searcher, Trial
 from sgdphase._diagnose.metrics import deciding_metric
 from sgdphase._diagnose.regime import Neighbours, regime_of
 from sgdphase._diagnose.runner import Runner
-from sgdphase._diagnose.text import listed, row_cells
+from sgdphase._diagnose.text import row_cells
 from sgdphase._diagnose.unknown import (
     named,
     no_stable_lr,
@@ -44,14 +43,14 @@ from sgdphase._diagnose.unknown import (
 )
 from sgdphase._own.function import UNKNOWN_SIZE
 from sgdphase._records import Outcome
-from sgdphase.diagram._batch_table import Equivalent, Equivalents, equivalents
+from sgdphase.diagram import Equivalent, Equivalents, equivalents
 from sgdphase.diagram._training_runs import went_up
+from sgdphase.errors import listed
 from sgdphase.stats import duration
 
 REACH = 16  # the first table ends at this many times the user's batch
 FURTHEST = 1024  # and no later row goes beyond this many times
 _PLANNED = 0.85  # share of the budget for the first table
-_MINUTE = 60.0
 _EVERY = "every factor of two, with five seeds or more"
 
 
@@ -66,7 +65,6 @@ class BatchQuestion:
     point: Point
     largest: int | None
     started: float  # at a time of `time.monotonic`
-    metric: str | None = None
     maximize: bool | None = None
     batches: tuple[int, ...] | None = None
     seeds: int | None = None
@@ -120,7 +118,7 @@ class BatchQuestion:
         outcomes = [runner.runs[self.size][trial].outcome for trial in first]
         if any(o.status != "finished" or went_up(o.observables) for o in outcomes):
             return None
-        name, maximize = deciding_metric(outcomes[0].observables, self.metric, self.maximize)
+        name, maximize = deciding_metric(outcomes[0].observables, point.metric, self.maximize)
         self.point = replace(point, metric=name, maximize=maximize)
         large = max(self._wanted(EFFORTS[0]), default=point.batch)
         index = round(point.exponent * math.log(large / point.batch) / STEP)
@@ -154,11 +152,13 @@ class BatchQuestion:
         wanted = self._wanted(effort)
         here, row = trainings_of(effort)
         self.estimated = monotonic() - self.started + seconds
-        count = round(here + row * len(wanted))
+        count, one = round(here + row * len(wanted)), time(point.batch)
+        takes = f"{one:.2g} s" if one < 60 else duration(one)
         text = (
-            f"one training takes {_short(time(point.batch))}; comparing with batch "
-            f"{listed(wanted)} takes about {count} trainings and {duration(seconds)} (less if the "
-            "store has some); time left goes into undecided rows and larger batches"
+            f"one training takes {takes}; comparing with batch "
+            f"{listed(map(str, wanted), 'and')} takes about {count} trainings and "
+            f"{duration(seconds)} (less if the store has some); time left goes into "
+            "undecided rows and larger batches"
         )
         if not fits:
             part = max(runner.left, 0.0) / max(seconds, 1e-9)
@@ -245,13 +245,11 @@ class BatchQuestion:
         """
         if self.batches is not None or not self.done:
             return None
-        top = max(self.done)
-        left_out = [batch for batch in self._wanted(EFFORTS[0]) if batch not in self.done]
-        if left_out and left_out[0] < top:
-            return left_out[0]
+        if skipped := self._skipped:
+            return skipped[0]
         if self.largest is None:
             return None  # the number of points is not known
-        limit = min(FURTHEST * self.point.batch, self.largest)
+        top, limit = max(self.done), min(FURTHEST * self.point.batch, self.largest)
         last = [self._row_of(batch) for batch in sorted(self.done)[-2:]]
         ended = len(last) == 2 and all(row is not None and row.exists is False for row in last)
         return None if ended or 2 * top > limit else 2 * top
@@ -277,6 +275,10 @@ class BatchQuestion:
 
     def _diagnosis(self) -> Diagnosis:
         point, user = self.point, self.runner.user
+        skipped = []
+        if self._skipped and self.enough is not None:
+            more = f"with a budget of {duration(self.enough)} {_EVERY} would be measured"
+            skipped = [f"{named(self._skipped)}: {more}"]
         answer = Diagnosis(
             lr=point.lr,
             batch=point.batch,
@@ -289,7 +291,7 @@ class BatchQuestion:
             unknown=(
                 *user_failures(point.setting, self._outcomes()),
                 *self.unknown,
-                *self._between(),
+                *skipped,
             ),
             seconds=monotonic() - self.started,
             settings=user.settings(),
@@ -303,13 +305,11 @@ class BatchQuestion:
             unknown=(*answer.unknown, *open_verdicts(answer), *open_regime(answer)),
         )
 
-    def _between(self) -> Iterator[str]:
+    @property
+    def _skipped(self) -> list[int]:
         """Batches of the whole table that a smaller effort left out."""
         top = max(self.done, default=0)
-        rest = [b for b in self._wanted(EFFORTS[0]) if b not in self.done and b < top]
-        if rest and self.enough is not None:
-            enough = duration(self.enough)
-            yield f"{named(rest)}: with a budget of {enough} {_EVERY} would be measured"
+        return [b for b in self._wanted(EFFORTS[0]) if b not in self.done and b < top]
 
     def _left_out(self, wanted: list[int], time: TrainingTime) -> str:
         """What the budget was too small for."""
@@ -331,7 +331,3 @@ def _rounded(seeds: int, parallel: int) -> int:
     """
     up = -(-seeds // max(parallel, 1)) * max(parallel, 1)
     return up if up <= seeds + 2 else seeds
-
-
-def _short(seconds: float) -> str:
-    return f"{seconds:.2g} s" if seconds < _MINUTE else duration(seconds)

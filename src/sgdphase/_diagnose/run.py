@@ -146,9 +146,7 @@ def diagnose(
         most_seeds=max(40, seeds or 0),
     )  # fmt: skip
     with _runner(user, workers, store, started + seconds, say) as runner:
-        return BatchQuestion(
-            runner, point, largest, started, metric, maximize, batches=others, seeds=seeds
-        ).answered()
+        return BatchQuestion(runner, point, largest, started, maximize, others, seeds).answered()
 
 
 def diagnose_until_fitted(

@@ -68,13 +68,7 @@ class Runner:
                     del known[trial]
 
     @property
-    def budget(self) -> float:
-        """Seconds of the whole budget."""
-        return self.deadline - self.started
-
-    @property
     def left(self) -> float:
-        """Seconds of the budget that are left."""
         return self.deadline - monotonic()
 
     @property
@@ -84,7 +78,7 @@ class Runner:
     @property
     def has_room(self) -> bool:
         """Whether a training fits into the budget, and leaves time for others."""
-        return self.made > 0 and self.cut_after <= self.budget / 2
+        return self.made > 0 and self.cut_after <= (self.deadline - self.started) / 2
 
     @property
     def goes_on(self) -> bool:
@@ -149,7 +143,10 @@ class Runner:
             if self.is_over:
                 return
             for trial in group:
-                self._give_up(trial, train_size, seconds)
+                training, outcome = self._training(trial, train_size), Outcome("budget", 0, 0.0, {})
+                run = self.runs[train_size][trial] = Run(training, outcome, seconds)
+                with self.store.writer() as writer:
+                    writer.write([(training.key, run)], trajectory=False)
 
     def _sweep(self, trials: tuple[Trial, ...], train_size: int) -> tuple[tuple[Trial, ...], float]:
         """Run some trainings. Returns the late ones, and how many seconds it waited for them."""
@@ -165,7 +162,6 @@ class Runner:
             fail_fast=True,
             until=min(self.deadline, started + patience),
         )
-        made_before = self.made
         runs = {run.training: run for run in summary.runs}
         for trial, training in plan.items():
             run = runs.get(training)
@@ -177,15 +173,9 @@ class Runner:
             self.made += 1
         late = tuple(trial for trial in trials if trial not in known)
         seconds = monotonic() - started
-        if late and self.is_over and self.made == made_before:
+        if late == trials and self.is_over:
             self.cut_after = seconds
         return late, seconds
-
-    def _give_up(self, trial: Trial, train_size: int, seconds: float) -> None:
-        run = Run(self._training(trial, train_size), Outcome("budget", 0, 0.0, {}), seconds)
-        self.runs[train_size][trial] = run
-        with self.store.writer() as writer:
-            writer.write([(run.training.key, run)], trajectory=False)
 
     def _patience(self, train_size: int) -> float:
         """Seconds to wait for one training, from how long those that ended took."""

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from html import escape
-from typing import Any
 
 from sgdphase._diagnose.answer import Diagnosis
 from sgdphase._display import html_table
-from sgdphase.diagram._batch_table import Equivalent
+from sgdphase.diagram import Equivalent
 from sgdphase.diagram._four_regimes import DESCENT, UNFINISHED
 from sgdphase.stats import Estimate, digits, shown
 
@@ -57,7 +56,6 @@ _REASONS = {
 
 
 def answer_lines(diagnosis: Diagnosis) -> list[str]:
-    """The whole answer, as lines."""
     lines = [your_training(diagnosis)]
     lines += [f"  {line}" for line in table_lines(diagnosis)]
     lines += filter(None, (text(diagnosis) for text in (better_lr, advice, reason, slopes_line)))
@@ -95,14 +93,14 @@ def your_training(d: Diagnosis) -> str:
     parts += [f"{d.train_size} points"] if d.train_size else []
     result = ""
     if d.table is not None:
-        ours = d.table.yours.metrics[d.metric]
+        ours, size = d.table.yours.metrics[d.metric], d.table.tolerance
+        within = f"{100 * size:.1f} points" if d.metric in SHARES else digits(size, 2)
         result = f": {metric_name(d.metric)} {value(ours, d.metric)}"
-        result += f" (± {_tolerance(d.table.tolerance, d.metric)} counts as the same)"
+        result += f" (± {within} counts as the same)"
     return f"Your training: {', '.join(parts)}{result}"
 
 
 def table_lines(d: Diagnosis) -> list[str]:
-    """The table, in columns."""
     rows = table_rows(d)
     if not rows:
         return []
@@ -119,12 +117,10 @@ def table_lines(d: Diagnosis) -> list[str]:
 
 
 def headings(d: Diagnosis) -> tuple[str, ...]:
-    """Of the table."""
     return ("batch", "lr that learns the same", metric_name(d.metric), "", "steps", "")
 
 
 def table_rows(d: Diagnosis) -> list[tuple[str, ...]]:
-    """The texts of all rows."""
     return [row_cells(d, row) for row in d.rows]
 
 
@@ -183,7 +179,14 @@ def advice(d: Diagnosis) -> str:
         lost = d.regime.name == "time-limited" and set(none.differs) & set(d.table.observables)
         what = "makes up for the lost steps" if lost else f"gives the same {metric_name(d.metric)}"
         sentences.append(f"From {none.batch} on no learning rate {what}.")
-    return " ".join([*sentences, *_largest(d)])
+    limit = d.table.largest_batch
+    if limit is not None and not math.isinf(limit.batch.high):
+        whole = limit.batch.mapped(lambda batch: float(round(batch)))
+        sentences.append(
+            f"By a curve through all rows the {metric_name(d.metric)} stays within the tolerance "
+            f"up to batch {shown(whole)}."
+        )
+    return " ".join(sentences)
 
 
 def better_lr(d: Diagnosis) -> str:
@@ -195,17 +198,6 @@ def better_lr(d: Diagnosis) -> str:
         f"At your batch, lr {digits(better.lr.value)} is better than yours: "
         f"{metric_name(d.metric)} {value(better.metrics[d.metric], d.metric)}; rows are compared "
         "with your training as it is."
-    )
-
-
-def _largest(d: Diagnosis) -> Iterator[str]:
-    limit = None if d.table is None else d.table.largest_batch
-    if limit is None or math.isinf(limit.batch.high):
-        return
-    whole = limit.batch.mapped(lambda batch: float(round(batch)))
-    yield (
-        f"By a curve through all rows the {metric_name(d.metric)} stays within the tolerance up to "
-        f"batch {shown(whole)}."
     )
 
 
@@ -249,12 +241,7 @@ def slopes_line(d: Diagnosis) -> str:
 
 
 def metric_name(name: str) -> str:
-    """The usual name of a metric."""
     return _METRICS.get(name, name.replace("_", " "))
-
-
-def _tolerance(size: float, metric: str) -> str:
-    return f"{100 * size:.1f} points" if metric in SHARES else digits(size, 2)
 
 
 def value(estimate: Estimate, metric: str) -> str:
@@ -268,9 +255,3 @@ def value(estimate: Estimate, metric: str) -> str:
     ends = (100 * max(estimate.low, 0.0), 100 * estimate.high)
     between = f" [{ends[0]:.1f}, {ends[1]:.1f}]" if all(map(math.isfinite, ends)) else ""
     return f"{100 * estimate.value:.1f} %{between}"
-
-
-def listed(names: Sequence[Any]) -> str:
-    """`a`, `a and b`, `a, b and c`."""
-    texts = [str(name) for name in names]
-    return " and ".join([", ".join(texts[:-1]), texts[-1]]) if len(texts) > 1 else "".join(texts)

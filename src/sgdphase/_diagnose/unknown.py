@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from sgdphase._diagnose.answer import Diagnosis
 from sgdphase._diagnose.learner import Trial
-from sgdphase._diagnose.text import listed
 from sgdphase._own import UserTraining
 from sgdphase._records import Outcome
 from sgdphase.diagram._training_runs import Setting, went_up
+from sgdphase.errors import listed
 
 _TOO_MANY = 100  # seeds: more are not suggested
 
@@ -42,7 +42,7 @@ def named(batches: Sequence[int]) -> str:
     """
     if not batches:
         return ""
-    return f"batch{'es' * (len(batches) > 1)} {listed(batches)}"
+    return f"batch{'es' * (len(batches) > 1)} {listed(map(str, batches), 'and')}"
 
 
 def no_stable_lr(batch: int, outcomes: Mapping[Trial, Outcome]) -> str:

@@ -35,10 +35,7 @@ _SHORTEST_ALARM, _LONGEST_ALARM, _ALARM_AGAIN = 1e-3, 1e8, 1.0
 
 @dataclass(frozen=True, eq=False)
 class UserCode:
-    """The functions of a file or of a call, and their source.
-
-    `notes` are for the user.
-    """
+    """The functions of a file or of a call, their source, and notes for the user."""
 
     name: str
     functions: Mapping[str, Callable[..., Any]]
@@ -252,7 +249,6 @@ def _move(path: str | None) -> None:
 
 @contextmanager
 def _unwritten() -> Iterator[None]:
-    """No bytecode next to the user's files."""
     before = sys.dont_write_bytecode
     sys.dont_write_bytecode = True
     try:

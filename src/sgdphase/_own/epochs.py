@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -122,9 +122,7 @@ class _State:
     path: Path | None
     epoch: int = 0
     steps: int = 0
-
-    def __post_init__(self) -> None:
-        self._saved_at = monotonic()
+    saved_at: float = field(default_factory=monotonic)
 
     def resume(self) -> None:
         """Continue from a checkpoint, if there is one that can be read."""
@@ -140,7 +138,7 @@ class _State:
 
     def save(self) -> None:
         """Save a checkpoint; a full disk does not end the training."""
-        if self.path is None or monotonic() - self._saved_at < EVERY_SECONDS:
+        if self.path is None or monotonic() - self.saved_at < EVERY_SECONDS:
             return
         new = self.path.with_name(f"{self.path.name}.{os.getpid()}")
         content = {
@@ -155,7 +153,7 @@ class _State:
         except (OSError, RuntimeError):
             with suppress(OSError):
                 new.unlink()
-        self._saved_at = monotonic()
+        self.saved_at = monotonic()
 
 
 def _optimizer(module: Module, training: Training) -> torch.optim.Optimizer:
@@ -180,9 +178,15 @@ def _descend(
     user.module.train()
     while state.epoch < epochs:
         # Random numbers (dropout, augmentation) depend on the seed and the epoch alone.
-        _seed(training.seed, state.epoch)
+        number = int(training_stream(training.seed, NOISE, state.epoch).integers(2**63))
+        torch.default_generator.manual_seed(number)
+        np.random.seed(number % 2**32)
+        stream = training_stream(training.seed, NETWORK_BATCHES, state.epoch)
+        order = torch.from_numpy(stream.permutation(training.train_size))
         value = torch.zeros(())
-        for points in _batches(training, state.epoch, coupled=coupled):
+        for points in torch.split(order, training.batch):
+            if coupled and len(points) == 1:
+                continue
             chosen = points.to(user.x.device)
             x, y = user.x[chosen], user.y[chosen]
             value = loss(user.module(x if augment is None else augment(x)), y)
@@ -197,19 +201,6 @@ def _descend(
             return False
         state.save()
     return True
-
-
-def _batches(training: Training, epoch: int, *, coupled: bool) -> Iterator[Tensor]:
-    order = training_stream(training.seed, NETWORK_BATCHES, epoch).permutation(training.train_size)
-    for points in torch.split(torch.from_numpy(order), training.batch):
-        if not (coupled and len(points) == 1):
-            yield points
-
-
-def _seed(seed: int, epoch: int) -> None:
-    number = int(training_stream(seed, NOISE, epoch).integers(2**63))
-    torch.default_generator.manual_seed(number)
-    np.random.seed(number % 2**32)
 
 
 def _metrics(user: Loaded, loss: str) -> dict[str, float]:

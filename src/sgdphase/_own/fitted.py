@@ -69,8 +69,6 @@ def _fittings(training: Training) -> tuple[Fitting, Fitting]:
 
 
 class _Unwatched:
-    """Observes nothing."""
-
     next = 2**63
 
     def look(self, step: int) -> None:

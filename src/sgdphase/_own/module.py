@@ -56,7 +56,6 @@ def loaded(training: Training) -> Loaded:
 
 
 def user_problem(training: Training) -> UserProblem:
-    """The user's code and data."""
     if not isinstance(training.problem, UserProblem):
         raise InputError(f"problem = {training.problem.kind}: model own needs the user's data")
     return training.problem
@@ -86,7 +85,6 @@ def _made(problem: UserProblem, seed: int) -> tuple[Module, bool]:
 
 
 def seed_notes(problem: UserProblem) -> tuple[str, ...]:
-    """Warnings about how weights depend on the seed."""
     (one, sets_seed), (other, _) = (_made(problem, seed) for seed in (0, 1))
     if _same_weights(one, other):
         split = "" if problem.test_points else " and in the points that are held out"
@@ -103,7 +101,6 @@ def seed_notes(problem: UserProblem) -> tuple[str, ...]:
 
 
 def loss_notes(problem: UserProblem, loss: str) -> tuple[str, ...]:
-    """Warnings about outputs that do not fit a loss."""
     last = [type(layer).__name__ for layer in _made(problem, 0)[0].modules()][-1]
     if loss == "cross-entropy" and last in ("Sigmoid", "Softmax"):
         return (

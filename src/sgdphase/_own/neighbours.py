@@ -96,10 +96,7 @@ def is_beside(file: str) -> bool:
 
 
 def _texts(path: Path, source: str) -> tuple[dict[Path, str], set[str]]:
-    """The texts of the modules in its folder that a file imports, directly or not.
-
-    Then the names of those that it cannot import.
-    """
+    """Those that a file imports, directly or not, and the names of those that it cannot import."""
     texts: dict[Path, str] = {path: source}
     shadows: set[str] = set()
 

@@ -41,7 +41,6 @@ class UserProblem:
         return _opened(self).data.take(permutation(self.points, seed)[:size], targets=targets)
 
     def test_set(self, size: int, seed: int, *, targets: bool = False) -> Dataset:
-        """The test set of a seed."""
         opened = _opened(self)
         if opened.test is not None:
             # Test data may be sorted by class.
@@ -72,7 +71,6 @@ class UserProblem:
 
     @property
     def code(self) -> UserCode:
-        """The user's functions."""
         return _opened(self).code
 
     @property
@@ -93,7 +91,6 @@ class UserProblem:
 
     @property
     def most_common(self) -> float:
-        """The share of the most common class."""
         counts = np.unique(_opened(self).data.y, return_counts=True)[1]
         return float(counts.max() / counts.sum())
 
@@ -112,8 +109,9 @@ class UserProblem:
 @dataclass(frozen=True, eq=False)
 class _Opened:
     code: UserCode
-    labelled: Labelled | None
-    test: Labelled | None
+    digest: str
+    labelled: Labelled | None = None
+    test: Labelled | None = None
 
     @property
     def data(self) -> Labelled:
@@ -129,11 +127,9 @@ _FILE: dict[str, _Opened] = {}
 
 
 def user_file(path: str | Path) -> UserProblem:
-    """The problem of a user's file."""
     # Workers may have another working directory.
     whole = str(Path(path).absolute())
-    opened, digest = _read_file(path)
-    return _problem(whole, digest, opened)
+    return _problem(whole, _read_file(path))
 
 
 def user_functions(code: UserCode) -> UserProblem:
@@ -142,9 +138,9 @@ def user_functions(code: UserCode) -> UserProblem:
         # A model may depend on more than the text of its functions: its weights are hashed, too.
         made = text_of(code.call("model", 0))
         code = replace(code, source=f"{code.source}\n{made}")
-    opened, digest = _read(code)
-    _FUNCTIONS[digest] = opened
-    return _problem("", digest, opened)
+    opened = _read(code)
+    _FUNCTIONS[opened.digest] = opened
+    return _problem("", opened)
 
 
 def forget(problem: UserProblem) -> None:
@@ -153,15 +149,15 @@ def forget(problem: UserProblem) -> None:
     _FILE.pop(problem.digest, None)
 
 
-def _problem(path: str, digest: str, opened: _Opened) -> UserProblem:
-    return UserProblem(path, digest, len(opened.labelled or ()), len(opened.test or ()))
+def _problem(path: str, opened: _Opened) -> UserProblem:
+    return UserProblem(path, opened.digest, len(opened.labelled or ()), len(opened.test or ()))
 
 
-def _read_file(path: str | Path) -> tuple[_Opened, str]:
+def _read_file(path: str | Path) -> _Opened:
     _FILE.clear()
-    opened, digest = _read(load(path))
-    _FILE[digest] = opened
-    return opened, digest
+    opened = _read(load(path))
+    _FILE[opened.digest] = opened
+    return opened
 
 
 def _opened(problem: UserProblem) -> _Opened:
@@ -171,8 +167,8 @@ def _opened(problem: UserProblem) -> _Opened:
         return opened
     if not problem.path:
         raise InputError("functions of another session: give the file that holds them")
-    opened, digest = _read_file(problem.path)
-    if digest != problem.digest:
+    opened = _read_file(problem.path)
+    if opened.digest != problem.digest:
         raise InputError(
             f"{problem.path}: the file, or what its data() gives, differs from one call to the "
             "next; data must be the same every time (use fixed seeds)"
@@ -190,11 +186,11 @@ def _trains(code: UserCode) -> bool:
     return anything or {"lr", "batch", "seed"} <= parameters.keys()
 
 
-def _read(code: UserCode) -> tuple[_Opened, str]:
+def _read(code: UserCode) -> _Opened:
     """The data and the test data, and the digest of code and data."""
     digest = hashlib.sha256(code.source.encode())
     if "train" in code and (_trains(code) or not {"model", "data"} <= code.functions.keys()):
-        return _Opened(code, None, None), digest.hexdigest()
+        return _Opened(code, digest.hexdigest())
     missing = [f"{name}()" for name in ("model", "data") if name not in code]
     if missing:
         raise InputError(
@@ -207,4 +203,4 @@ def _read(code: UserCode) -> tuple[_Opened, str]:
         for array in part.content if part else ():
             digest.update(str((array.dtype, array.shape)).encode())
             digest.update(np.ascontiguousarray(array).data)
-    return _Opened(code, data, test), digest.hexdigest()
+    return _Opened(code, digest.hexdigest(), data, test)

@@ -12,7 +12,6 @@ from typing import Any
 from sgdphase._models import EPOCH_LOSSES
 from sgdphase._own.code import UserCode, time_limit, user_code
 from sgdphase._own.problem import UserProblem, user_file, user_functions
-from sgdphase._parameters import SAMPLERS
 from sgdphase._records import Training
 from sgdphase.errors import InputError
 
@@ -59,28 +58,18 @@ class UserTraining:
     def trains_itself(self) -> bool:
         return self.model == "function"
 
-    def training(
-        self,
-        *,
-        lr: float,
-        batch: int,
-        seed: int,
-        train_size: int | None = None,
-        epochs: int | None = None,
-    ) -> Training:
-        """The record of one training."""
+    def training(self, *, batch: int, train_size: int | None = None, **place: Any) -> Training:
+        """The record of one training; `place` is its lr, its seed and perhaps its epochs."""
         size = train_size or self.train_size or batch
         ends_itself = self.trains_itself or not self.until_fitted
         return Training(
             self.problem,
             train_size=size,
-            lr=lr,
             batch=batch,
-            seed=seed,
-            epochs=epochs,
             model=self.model,
             test_size=self.test_size,
             max_samples=None if ends_itself else _EPOCHS * size,
+            **place,
             **self.options,
         )
 
@@ -131,7 +120,12 @@ def _tried(
     """The training of a problem, with all that can be said before it runs."""
     warnings = list(_about_code(problem.code)) if until_fitted else []
     if not problem.points:
-        _refuse(problem, {"loss": loss, **given})
+        for option, value in {"loss": loss, **given}.items():
+            if value:
+                raise InputError(
+                    f"{option.replace('_', ' ')} = {value}: {problem.code.name} trains by itself; "
+                    "set it there"
+                )
         warnings += problem.notes
         return UserTraining(problem, "function", None, 1, {}, until_fitted, 1, tuple(warnings))
     test_size = min(problem.test_points or round(_HELD_OUT * problem.points), _TEST_POINTS)
@@ -158,15 +152,13 @@ def _tried(
 
 def _fitted_options(loss: str | None, given: dict[str, Any]) -> dict[str, Any]:
     loss = loss or "hinge"
-    sampler = given.get("sampler", "fresh")
-    for option, value, valid in (("loss", loss, LOSSES), ("sampler", sampler, SAMPLERS)):
-        if value not in valid:
-            raise InputError(f"{option} = '{value}': must be {' or '.join(valid)}")
+    if loss not in LOSSES:
+        raise InputError(f"loss = '{loss}': must be {' or '.join(LOSSES)}")
     for name in ("optimizer", "schedule", "warmup", "beta1", "beta2"):
         if given.pop(name, None) not in (None, "sgd", "constant"):
             raise InputError(f"{name}: is for trainings of --epochs; until fitted it is plain SGD")
     name, margin = LOSSES[loss]
-    return {"momentum": 0.0, "weight_decay": 0.0, "margin": margin, "sampler": sampler,
+    return {"momentum": 0.0, "weight_decay": 0.0, "margin": margin, "sampler": "fresh",
             **given, "loss": name}  # fmt: skip
 
 
@@ -185,15 +177,6 @@ def _epoch_options(problem: UserProblem, loss: str | None, given: dict[str, Any]
                                 "schedule": "constant", "warmup": 0.0}  # fmt: skip
     defaults |= {"beta1": 0.9, "beta2": 0.999} if optimizer == "adamw" else {"momentum": 0.0}
     return {"margin": 1.0, "sampler": "epoch", **defaults, **given, "loss": loss}
-
-
-def _refuse(problem: UserProblem, options: dict[str, Any]) -> None:
-    for option, value in options.items():
-        if value:
-            raise InputError(
-                f"{option.replace('_', ' ')} = {value}: {problem.code.name} trains by itself; set "
-                "it there"
-            )
 
 
 def _about_code(code: UserCode) -> Iterator[str]:

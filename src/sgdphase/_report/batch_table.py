@@ -24,7 +24,7 @@ from sgdphase._diagnose.text import (
 from sgdphase._report.fitted_pictures import reach
 from sgdphase._report.page import Html, doubts, heading, pairs, paragraph, picture, section, table
 from sgdphase._report.runs import every_run
-from sgdphase.diagram._batch_table import Equivalent
+from sgdphase.diagram import Equivalent
 from sgdphase.diagram._style import BLUE, GREEN, GREY, ORANGE, new_figure
 from sgdphase.stats import digits
 
@@ -68,7 +68,6 @@ _GLOSSARY = {
 
 
 def parts(d: Diagnosis, drawn: Mapping[str, bytes]) -> list[Html]:
-    """The body of the page."""
     answer = [text for text in (better_lr(d), advice(d), reason(d)) if text]
     captions = {"metric": _metric_caption, "rate": _rate_caption}
     return [
@@ -113,7 +112,13 @@ def metric_picture(d: Diagnosis) -> Figure:
     axes.axhspan(*band, color=BLUE, alpha=0.12, lw=0)
     axes.axhline(scale * ours, color=BLUE, lw=0.8)
     for row in rows:
-        _seeds(axes, d, row, scale)
+        values = [
+            scale * run.outcome.observables[d.metric]
+            for run, t in ((run, run.training) for run in d.runs)
+            if (t.lr, t.batch, t.epochs) == (row.lr.value, row.batch, d.epochs)
+            and d.metric in run.outcome.observables
+        ]
+        axes.plot([row.batch] * len(values), values, ".", color="0.6", markersize=3, zorder=1)
         metric = row.metrics[d.metric]
         arms = reach(metric)
         colour = BLUE if row.batch == d.batch else _COLOURS[row.verdict]
@@ -153,18 +158,6 @@ def rate_picture(d: Diagnosis) -> Figure:
     axes.set_yticks(ticks, [digits(tick) for tick in ticks])
     _log_batches(axes, rows)
     return figure
-
-
-def _seeds(axes: Any, d: Diagnosis, row: Equivalent, scale: float) -> None:
-    """Each seed of a row as a small dot."""
-    values = [
-        scale * run.outcome.observables[d.metric]
-        for run in d.runs
-        if (run.training.lr, run.training.batch, run.training.epochs)
-        == (row.lr.value, row.batch, d.epochs)
-        and d.metric in run.outcome.observables
-    ]
-    axes.plot([row.batch] * len(values), values, ".", color="0.6", markersize=3, zorder=1)
 
 
 def _log_batches(axes: Any, rows: list[Equivalent]) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from sgdphase._diagnose.fitted.answer import FittedDiagnosis
@@ -79,13 +80,16 @@ def draw(diagnosis: FittedDiagnosis) -> dict[str, Figure | None]:
 
 
 def parts(diagnosis: FittedDiagnosis, drawn: Mapping[str, bytes]) -> list[Html]:
-    """The body of the page."""
     effort = f"The answer uses {diagnosis.trainings} trainings; it took {diagnosis.seconds:.0f} s."
+    pictures = [
+        picture(drawn[name], caption.format(measured_at=diagnosis.measured_at), title)
+        for name, (_, title, caption) in _PICTURES.items()
+        if name in drawn
+    ]
     return [
         section("first", _answer(answer_lines(diagnosis))),
         *doubts(diagnosis.unknown, diagnosis.warnings),
-        *([heading("In pictures")] if drawn else []),
-        *(_pictured(diagnosis, name, content) for name, content in drawn.items()),
+        *([heading("In pictures"), *pictures] if drawn else []),
         heading("In numbers"),
         _numbers(diagnosis),
         *_sizes(diagnosis),
@@ -100,23 +104,11 @@ def parts(diagnosis: FittedDiagnosis, drawn: Mapping[str, bytes]) -> list[Html]:
     ]
 
 
-def _answer(lines: Sequence[str]) -> list[Html]:
+def _answer(lines: Sequence[str]) -> Iterator[Html]:
     """Lines that begin with a space are items of the one above them."""
-    parts: list[Html] = []
-    under: list[str] = []
-    for line in lines:
-        if line.startswith(" "):
-            under.append(line.strip())
-            continue
-        parts += [items(under)] if under else []
-        parts.append(paragraph(line))
-        under = []
-    return [*parts, items(under)] if under else parts
-
-
-def _pictured(diagnosis: FittedDiagnosis, name: str, content: bytes) -> Html:
-    _, title, caption = _PICTURES[name]
-    return picture(content, caption.format(measured_at=diagnosis.measured_at), title)
+    for is_under, group in groupby(lines, lambda line: line.startswith(" ")):
+        some = list(group)
+        yield from [items(map(str.strip, some))] if is_under else map(paragraph, some)
 
 
 def _numbers(diagnosis: FittedDiagnosis) -> Html:

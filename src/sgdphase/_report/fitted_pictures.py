@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sgdphase._diagnose.fitted.answer import FittedDiagnosis, Scaling, Size
+from sgdphase._diagnose.fitted.answer import FittedDiagnosis, Scaling
 from sgdphase._diagnose.fitted.reasons import unusable
 from sgdphase._report.page import has_interval
 from sgdphase._sweep import Run
@@ -116,8 +116,7 @@ def scaling_picture(diagnosis: FittedDiagnosis) -> Figure | None:
     """`B*` against train size, with its power law out to the full set and beyond."""
     from matplotlib.ticker import FuncFormatter
 
-    sizes = [size for size in diagnosis.sizes if size.critical_batch is not None]
-    scaling = diagnosis.scaling
+    sizes, scaling = diagnosis.critical_batches, diagnosis.scaling
     if len(sizes) < 2 and scaling is None:
         return None
     figure, axes = new_figure(size=(7.0, 4.2))
@@ -126,25 +125,23 @@ def scaling_picture(diagnosis: FittedDiagnosis) -> Figure | None:
     axes.set_yscale("log", base=2)
     if scaling is not None:
         _power_law(axes, sizes, scaling)
+        _error_bars(axes, scaling.extrapolated, "s", ORANGE, "extrapolated", "white")
         for size, batch in scaling.extrapolated.items():
-            _error_bar(axes, size, batch, "s", ORANGE, "extrapolated", "white")
             axes.annotate(
                 digits(batch.value), (size, batch.value), (7, -4), textcoords="offset points",
                 color=ORANGE, fontsize=9, va="top",
             )  # fmt: skip
-    for at in sizes:
-        if at.critical_batch is not None:
-            _error_bar(axes, at.train_size, at.critical_batch, "o", BLUE, "measured", BLUE)
+    _error_bars(axes, sizes, "o", BLUE, "measured", BLUE)
     axes.axvline(diagnosis.train_size, color=GREY, lw=1, ls=":", zorder=0)
     axes.text(
         diagnosis.train_size, 0.02, " your set", transform=axes.get_xaxis_transform(),
         color="0.35", fontsize=9, rotation=90, ha="right", va="bottom",
     )  # fmt: skip
     axes.axhline(diagnosis.batch, color="black", lw=1, ls=(0, (1, 2)), label="your batch", zorder=0)
-    _wider(axes, 1.5)
-    handles, labels = axes.get_legend_handles_labels()
-    once = dict(zip(labels, handles, strict=True))
-    axes.legend(once.values(), once.keys(), loc="upper left", frameon=False, fontsize=9)
+    for get, put in ((axes.get_xlim, axes.set_xlim), (axes.get_ylim, axes.set_ylim)):
+        low, high = get()
+        put(low / 1.5, high * 1.5)
+    axes.legend(loc="upper left", frameon=False, fontsize=9)
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_major_formatter(
             FuncFormatter(lambda x, _: f"{x:g}" if x < 2**17 else f"${power_of_two_tex(x)}$")
@@ -152,29 +149,28 @@ def scaling_picture(diagnosis: FittedDiagnosis) -> Figure | None:
     return figure
 
 
-def _power_law(axes: Any, sizes: Sequence[Size], scaling: Scaling) -> None:
+def _power_law(axes: Any, sizes: Mapping[int, Estimate], scaling: Scaling) -> None:
     """The law with its interval, drawn through its extrapolated values.
 
     In logarithms the half-width of a fitted line at a distance `d` from the middle of its points is
     `sqrt(w^2 + (s d)^2)`, with `s` that of the exponent; `w` follows from one extrapolation.
     """
     exponent = scaling.exponent
-    anchors = list(scaling.extrapolated.items()) or [
-        (size.train_size, size.critical_batch) for size in sizes if size.critical_batch
-    ]
+    anchors = scaling.extrapolated or sizes
     if not anchors:
         return
-    nearest, known = min(anchors)
-    first = min([size.train_size for size in sizes] + [nearest])
-    x = np.linspace(np.log(first), np.log(max(size for size, _ in anchors)), 100)
+    nearest = min(anchors)
+    known = anchors[nearest]
+    x = np.linspace(np.log(min([*sizes, nearest])), np.log(max(anchors)), 100)
     y = np.log(known.value) + exponent.value * (x - np.log(nearest))
+    between = f" ({exponent.low:.2f} to {exponent.high:.2f})" if has_interval(exponent) else ""
     axes.plot(
         np.exp(x), np.exp(y), color="black", lw=1.2, zorder=1,
-        label=f"B* ~ P^{exponent.value:.2f}" + _between(exponent),
+        label=f"B* ~ P^{exponent.value:.2f}{between}",
     )  # fmt: skip
     if not (has_interval(exponent) and has_interval(known) and scaling.extrapolated and sizes):
         return
-    middle = float(np.mean(np.log([size.train_size for size in sizes])))
+    middle = float(np.mean(np.log(list(sizes))))
     edges = []
     for sign, end, rate in ((-1, known.low, exponent.low), (1, known.high, exponent.high)):
         s = abs(rate - exponent.value)
@@ -184,23 +180,14 @@ def _power_law(axes: Any, sizes: Sequence[Size], scaling: Scaling) -> None:
     axes.fill_between(np.exp(x), *edges, color="black", alpha=0.1, lw=0, zorder=0)
 
 
-def _error_bar(
-    axes: Any, x: float, at: Estimate, mark: str, colour: str, label: str, face: str
+def _error_bars(
+    axes: Any, sizes: Mapping[int, Estimate], mark: str, colour: str, label: str, face: str
 ) -> None:
-    axes.errorbar(
-        x, at.value, yerr=reach(at), fmt=mark, ms=6, color=colour, mfc=face, capsize=3,
-        elinewidth=1.3, label=label, zorder=4,
-    )  # fmt: skip
-
-
-def _between(estimate: Estimate) -> str:
-    return f" ({estimate.low:.2f} to {estimate.high:.2f})" if has_interval(estimate) else ""
-
-
-def _wider(axes: Any, factor: float) -> None:
-    for get, put in ((axes.get_xlim, axes.set_xlim), (axes.get_ylim, axes.set_ylim)):
-        low, high = get()
-        put(low / factor, high * factor)
+    for number, (size, at) in enumerate(sizes.items()):
+        axes.errorbar(
+            size, at.value, yerr=reach(at), fmt=mark, ms=6, color=colour, mfc=face, capsize=3,
+            elinewidth=1.3, label="" if number else label, zorder=4,
+        )  # fmt: skip
 
 
 def slopes_picture(diagnosis: FittedDiagnosis) -> Figure | None:

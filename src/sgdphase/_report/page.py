@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
 
 class Html(str):
-    """Text that is HTML already."""
-
     __slots__ = ()
 
 
@@ -58,7 +56,6 @@ _POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
 
 
 def page(title: str, parts: Iterable[Html]) -> Html:
-    """A whole document."""
     return Html(
         "<!DOCTYPE html>\n"
         '<html lang="en">\n<head>\n<meta charset="utf-8">\n'
@@ -117,12 +114,10 @@ def folded(summary: str, content: Html) -> Html:
 
 
 def link(label: str, anchor: str) -> Html:
-    """A link to another place of the same page."""
     return Html(f'<a href="#{text(anchor)}">{text(label)}</a>')
 
 
 def png(figure: Figure) -> bytes:
-    """The picture as the bytes of a PNG file."""
     out = io.BytesIO()
     save(figure, out, format="png")
     return out.getvalue()
@@ -148,7 +143,6 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> Html:
 
 
 def pairs(values: Mapping[str, Any]) -> Html:
-    """Names and values."""
     return table(("", ""), values.items())
 
 

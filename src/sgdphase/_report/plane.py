@@ -9,6 +9,7 @@ import numpy as np
 
 from sgdphase._diagnose.fitted.answer import FittedDiagnosis
 from sgdphase._diagnose.fitted.reasons import unusable
+from sgdphase._diagnose.fitted.text import doublings
 from sgdphase._report.fitted_pictures import COLOURS, alignment_of
 from sgdphase._report.page import has_interval
 from sgdphase._sweep import Run
@@ -115,10 +116,11 @@ def _gd_line(axes: Any, diagnosis: FittedDiagnosis) -> None:
     """The points that were measured, and the line that the regimes make of them."""
     points = sorted(diagnosis.gd_line, key=lambda point: point.batch)
     x, y, low, high = np.log2([(p.batch, p.lr.value, p.lr.low, p.lr.high) for p in points]).T
-    height = _line_height(diagnosis, diagnosis.batch)
-    label = "GD line" + ("" if height is None else _away(height - np.log2(diagnosis.lr), "lr"))
+    here = diagnosis.gd_line_at(diagnosis.batch)
+    away = "" if here is None else f", {doublings(here / diagnosis.lr, 'lr')} away"
     reach = np.nan_to_num(np.maximum([y - low, high - y], 0))
-    axes.errorbar(x, y, yerr=reach, fmt="D", ms=5, capsize=3, color=GREEN, zorder=4, label=label)
+    axes.errorbar(x, y, yerr=reach, fmt="D", ms=5, capsize=3, color=GREEN, zorder=4,
+                  label=f"GD line{away}")  # fmt: skip
     left, right = axes.get_xlim()
     along = np.linspace(left, right, 200)
     heights = [_line_height(diagnosis, 2.0**place) for place in along]
@@ -134,7 +136,8 @@ def _band(axes: Any, diagnosis: FittedDiagnosis, star: Estimate) -> None:
     if has_interval(star):
         ends = np.log2(np.clip([star.low, star.high], 2.0**left, 2.0**right))
         axes.fill_betweenx([foot, top], *ends, color=PURPLE, alpha=0.22, lw=0, zorder=0)
-    label = f"B* = {digits(star.value)}{_away(x - np.log2(diagnosis.batch), 'batch')}"
+    away = doublings(star.value / diagnosis.batch, "batch")
+    label = f"B* = {digits(star.value)}, {away} away"
     axes.plot([x, x], [foot, top], color=PURPLE, lw=1.8, zorder=1, label=label)
 
 
@@ -166,15 +169,6 @@ def _arrows(axes: Any, diagnosis: FittedDiagnosis, star: Estimate | None) -> Non
     height = _line_height(diagnosis, diagnosis.batch)
     if height is not None and abs(height - y) > 0.06 * (top - bottom):
         axes.annotate("", (x, height), (x, y), arrowprops=how, zorder=7)
-
-
-def _away(octaves: float, what: str) -> str:
-    """How far a boundary is.
-
-    >>> _away(-1.5, "lr")
-    ', 1.5 halvings of lr away'
-    """
-    return f", {abs(octaves):.1f} {'doublings' if octaves > 0 else 'halvings'} of {what} away"
 
 
 def _line_height(diagnosis: FittedDiagnosis, batch: float) -> float | None:

@@ -43,8 +43,6 @@ _PLANE = ("lr", "batch", "seed", "temperature")
 
 Fields = tuple[tuple[str, Any], ...]
 
-
-_USER_MODEL = "a user's model"
 _SEARCH = (
     "These runs come from a search for boundaries; they are not on a grid. The numbers here are "
     "computed as for a grid and are rough; `sgdphase diagnose --out` makes the proper page."
@@ -67,7 +65,7 @@ class Experiment:
             if name not in ("model", "problem") and value is not None
         )
         kind = f"{training.model} on {training.problem.kind}"
-        return (_USER_MODEL if self.is_users else kind) + (f", {values}" if values else "")
+        return ("a user's model" if self.is_users else kind) + (f", {values}" if values else "")
 
     @property
     def is_users(self) -> bool:

@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from sgdphase._sweep.storefile import beside
-from sgdphase.errors import InputError
+from sgdphase.errors import make_folder
 
 _TRAJECTORY, _FINAL = "trajectory", "final"
 
@@ -30,10 +30,7 @@ def checkpoint_folder(store: Path, *, needed: bool) -> Iterator[Path]:
     """The folder of a store, made if `needed`, and removed at the end if nothing is left in it."""
     folder = beside(store.absolute(), "-checkpoints")
     if needed:
-        try:
-            folder.mkdir(exist_ok=True)
-        except OSError as error:
-            raise InputError(f"{folder}: cannot be created ({error.strerror})") from None
+        make_folder(folder)
     try:
         yield folder
     finally:

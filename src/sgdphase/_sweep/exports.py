@@ -31,8 +31,8 @@ def export(
     """Write the runs of a store to a file for other programs; returns the paths written.
 
     `.csv` has one row per run, and with `trajectories` a second file `.trajectories.csv` with one
-    row per point; `.parquet` has one row per run and each trajectory as a list; `.nc` is
-    `to_xarray`.
+    row per point; `.parquet` has one row per run and each trajectory as a list; `.nc` has
+    the parameters that take more than one value as its dimensions.
 
     Parameters
     ----------
@@ -48,9 +48,8 @@ def export(
     >>> import tempfile
     >>> from sgdphase import grid, sweep
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     store = Store(f"{folder}/runs.sqlite")
-    ...     summary = sweep(grid(dim=8, train_size=32, lr=1.0, batch=[1, 2]), store, workers=0)
-    ...     [written] = export(store, f"{folder}/runs.csv")
+    ...     plan, store = grid(dim=8, train_size=32, lr=1.0, batch=[1, 2]), f"{folder}/runs.sqlite"
+    ...     [written] = export(sweep(plan, store, workers=0).store, f"{folder}/runs.csv")
     ...     len(written.read_text().splitlines())
     3
     """
@@ -68,18 +67,23 @@ def export(
         raise InputError(f"{path}: cannot be written ({error.strerror or error})") from None
 
 
-def to_xarray(runs: Sequence[Run], *, trajectories: bool = False) -> Any:
-    """An `xarray.Dataset` whose dimensions are the parameters that take more than one value.
+def _netcdf(runs: Sequence[Run], path: Path, trajectories: bool) -> list[Path]:
+    """A Dataset whose dimensions are the parameters that take more than one value.
 
     The others are scalar coordinates. Cells that were not run are nan, with status `missing`.
     Trajectories are variables `trajectory_<name>` with a last dimension `point`, ended by nan.
     """
-    xarray = extra("xarray", "export")
+    xarray, _ = extra("xarray", "export"), extra("netCDF4", "export")
     table = table_of(runs)
-    parameters = list(dict.fromkeys(name for run in runs for name in flat(run.training)))
-    dims = _dimensions(table, parameters)
-    axes = {name: np.unique(table[name]) for name in dims}
-    shape = tuple(len(axis) for axis in axes.values())
+    parameters = dict.fromkeys(name for run in runs for name in flat(run.training))
+    distinct = {name: np.unique(table[name]) for name in parameters}
+    # Of lr, batch and temperature the pair that spans the least.
+    pairs = combinations(("lr", "batch", "temperature"), 2)
+    kept = min(pairs, key=lambda pair: len(distinct[pair[0]]) * len(distinct[pair[1]]))
+    (dropped,) = {"lr", "batch", "temperature"} - {*kept}
+    axes = {n: axis for n, axis in distinct.items() if len(axis) > 1 and n != dropped}
+    constants = {name: axis[0] for name, axis in distinct.items() if len(axis) == 1}
+    dims, shape = list(axes), tuple(len(axis) for axis in axes.values())
     if math.prod(shape) > _LARGEST_GRID:
         raise InputError(
             f"the runs span a grid of {' x '.join(map(str, shape))} cells ({', '.join(dims)}); "
@@ -87,42 +91,22 @@ def to_xarray(runs: Sequence[Run], *, trajectories: bool = False) -> Any:
         )
     place = tuple(np.searchsorted(axis, table[name]) for name, axis in axes.items())
     variables: dict[str, Any] = {}
-    for name in [*RESULTS, *(name for name in table if name not in (*parameters, *RESULTS))]:
+    for name in [*RESULTS, *(name for name in table if name not in (*distinct, *RESULTS))]:
         column = table[name]
         texts = column.dtype.kind == "U"
         cells = np.full(shape, "missing" if texts else math.nan, object if texts else float)
         cells[place] = column
         variables[name] = (dims, cells)
-    if trajectories:
-        variables |= _trajectories(runs, place, dims, shape)
-    constants = {
-        name: table[name][0] for name in parameters if (table[name][0] == table[name]).all()
-    }
-    return xarray.Dataset(variables, coords={**axes, **constants})
-
-
-def _dimensions(table: Any, parameters: list[str]) -> list[str]:
-    """The parameters that vary; of lr, batch and temperature the pair that spans the least."""
-    sizes = {name: len(np.unique(table[name])) for name in parameters}
-    plane = ("lr", "batch", "temperature")
-    pairs = combinations(plane, 2)
-    kept = min(pairs, key=lambda pair: sizes[pair[0]] * sizes[pair[1]])
-    dropped = next(name for name in plane if name not in kept)
-    return [name for name in parameters if sizes[name] > 1 and name != dropped]
-
-
-def _trajectories(
-    runs: Sequence[Run], place: tuple[Any, ...], dims: list[str], shape: tuple[int, ...]
-) -> dict[str, Any]:
     longest = max(_length(run.outcome) for run in runs)
-    variables: dict[str, Any] = {}
     for name in _observed(runs):
         cells = np.full((*shape, longest), math.nan)
         for index, run in enumerate(runs):
             column = run.outcome.trajectory.get(name, np.empty(0))
             cells[(*(axis[index] for axis in place), slice(0, len(column)))] = column
         variables[f"trajectory_{name}"] = ([*dims, "point"], cells)
-    return variables
+    dataset = xarray.Dataset(variables, coords={**axes, **constants})
+    dataset.to_netcdf(path, engine="netcdf4")
+    return [path]
 
 
 def _csv(runs: Sequence[Run], path: Path, trajectories: bool) -> list[Path]:
@@ -149,7 +133,7 @@ def _columns(runs: Sequence[Run]) -> dict[str, Any]:
 
 
 def _observed(runs: Sequence[Run]) -> list[str]:
-    """What the trajectories hold."""
+    """What the trajectories hold; nothing if the runs were read without them."""
     return list(dict.fromkeys(name for run in runs for name in run.outcome.trajectory))
 
 
@@ -175,18 +159,10 @@ def write_csv(path: Path, names: Sequence[str], rows: Any) -> None:
 def _parquet(runs: Sequence[Run], path: Path, trajectories: bool) -> list[Path]:
     arrow, parquet = extra("pyarrow", "export"), extra("pyarrow.parquet", "export")
     columns = _columns(runs)
-    if trajectories:
-        for name in _observed(runs):
-            lists = [run.outcome.trajectory.get(name) for run in runs]
-            columns[f"trajectory_{name}"] = arrow.array(lists, arrow.list_(arrow.float64()))
+    for name in _observed(runs):
+        lists = [run.outcome.trajectory.get(name) for run in runs]
+        columns[f"trajectory_{name}"] = arrow.array(lists, arrow.list_(arrow.float64()))
     parquet.write_table(arrow.table(columns), path)
-    return [path]
-
-
-def _netcdf(runs: Sequence[Run], path: Path, trajectories: bool) -> list[Path]:
-    dataset = to_xarray(runs, trajectories=trajectories)
-    extra("netCDF4", "export")
-    dataset.to_netcdf(path, engine="netcdf4")
     return [path]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from itertools import product
@@ -46,9 +46,6 @@ class Plan(Shown, Sequence[Training]):
 
     def __len__(self) -> int:
         return len(self.trainings)
-
-    def __iter__(self) -> Iterator[Training]:
-        return iter(self.trainings)
 
     def _lines(self) -> list[str]:
         left_out = f", {self.left_out} cells left out (batch too large)" if self.left_out else ""

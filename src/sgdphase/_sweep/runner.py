@@ -70,9 +70,11 @@ def missing(
     keys = [] if store.is_empty else [training.key for training in wanted]
     standing = store.standing(keys)
     return [
-        Job(training, _sane(costs[training.model](training)))
+        # A cost that nobody could foresee is taken as long, so that it starts early.
+        Job(training, float(cost) if 0.0 <= cost < math.inf else _UNFORESEEN_SECONDS)
         for training, key in zip_longest(wanted, keys)
         if _is_missing(standing.get(key), trajectories, retry)
+        for cost in [costs[training.model](training)]
     ]
 
 
@@ -151,7 +153,8 @@ def sweep(
                 own.stop()
             else:
                 own.shutdown()
-    summary = tally.summary(store, plan, trajectories)
+    counts = tally.planned, tally.done_before, tally.ran, dict(tally.statuses)
+    summary = Summary(*counts, monotonic() - tally.started, store, plan, trajectories)
     if received:
         raise Stopped(received[0], summary)
     if len(plan) <= _READ_AT_ONCE and not trajectories:
@@ -254,11 +257,6 @@ def _drop_leftovers(folder: Path, store: Store, retry: Sequence[str]) -> None:
     if folder.exists():
         standing = store.standing()
         drop(folder, lambda key, drawn: not _is_missing(standing.get(key), drawn, retry))
-
-
-def _sane(cost: float) -> float:
-    """A cost that nobody could foresee is taken as long, so that it starts early."""
-    return float(cost) if 0.0 <= cost < math.inf else _UNFORESEEN_SECONDS
 
 
 def _check_retry(retry: Sequence[str]) -> None:

@@ -128,9 +128,3 @@ class Tally:
     def rate(self) -> float:
         """Trainings per second."""
         return self.ran / max(monotonic() - self.started, 1e-9)
-
-    def summary(self, store: Store, plan: tuple[Training, ...], trajectories: bool) -> Summary:
-        """The count at the end of a sweep of `plan` into `store`."""
-        seconds = monotonic() - self.started
-        counts = self.planned, self.done_before, self.ran, dict(self.statuses)
-        return Summary(*counts, seconds, store, plan, trajectories)

@@ -12,10 +12,6 @@ from sgdphase._models import MODELS, model_of
 from sgdphase._records import Outcome, Training
 from sgdphase.errors import InputError
 
-# Modules are imported where they are needed, so that a sweep of perceptrons never loads what
-# networks need.
-TRAINERS = {model.name: model.trainer for model in MODELS.values()}
-
 # The assumed cost of a training if its module does not say.
 _UNKNOWN_SECONDS = 1.0
 
@@ -34,13 +30,7 @@ class Trainer:
 
 
 def trainer_of(model: str) -> Trainer:
-    """The trainer of a model in the table, or of a user's `module:function`.
-
-    >>> trainer_of("vgg")  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-        ...
-    sgdphase.errors.InputError: model = 'vgg': must be perceptron, fc, ... or module:function
-    """
+    """The trainer of a model in the table, or of a user's `module:function`."""
     module_name, _, function = model.partition(":")
     if not function:
         module_name, function = model_of(model).trainer, "train"
@@ -54,8 +44,8 @@ def trainer_of(model: str) -> Trainer:
 
 def cost_of(model: str) -> Callable[[Training], float]:
     """What trainings of a model are expected to cost, without loading what trains them."""
-    if model in TRAINERS:
-        cost: Callable[[Training], float] = _module(TRAINERS[model], model).expected_seconds
+    if model in MODELS:
+        cost: Callable[[Training], float] = _module(MODELS[model].trainer, model).expected_seconds
         return cost
     return trainer_of(model).expected_seconds
 
@@ -89,6 +79,7 @@ def train(training: Training, *, trajectory: bool = False) -> Outcome:
 
 
 def _module(name: str, model: str) -> Any:
+    # Imported where it is needed: a sweep of perceptrons never loads what networks need.
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:

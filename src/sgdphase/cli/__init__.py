@@ -51,8 +51,8 @@ def build(lazy: bool = False) -> typer.Typer:
     for name, line in _COMMANDS.items():
         if lazy:
             app.command(name, help=line)(_stand_in)
-        elif name not in _MODULES:
-            _module(name).register(app)
+        else:
+            _register(app, name)
     return app
 
 
@@ -61,13 +61,20 @@ class _LazyCommands(Commands):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         name, stand_in, rest = super().resolve_command(ctx, args)
-        return name, stand_in and _load(str(name)), rest
+        if stand_in is None:
+            return name, stand_in, rest
+        app = typer.Typer(rich_markup_mode=None)
+        _register(app, str(name))
+        return name, typer.main.get_group(app).commands[str(name)], rest
 
 
-def _load(name: str) -> Any:
-    app = typer.Typer(rich_markup_mode=None)
-    _module(_MODULES.get(name, name)).register(app)
-    return typer.main.get_group(app).commands[name]
+def _register(app: typer.Typer, name: str) -> None:
+    """Attach the function that has the name of a command, or the group of its module."""
+    module = _module(_MODULES.get(name, name))
+    if hasattr(module, "register"):
+        module.register(app, _COMMANDS[name])
+    else:
+        app.command(name, no_args_is_help=name == "diagnose")(getattr(module, name))
 
 
 def _module(name: str) -> Any:

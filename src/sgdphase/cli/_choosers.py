@@ -31,21 +31,16 @@ def chosen(where: Sequence[str] | None, **named: Any) -> dict[str, Any]:
     """The values that runs must have: those `named` by an option of their own, and the others."""
     fixed = {name: value for name, value in named.items() if value is not None}
     for text in where or []:
-        name, value = _choice(text)
+        name, equals, value = (part.strip() for part in text.partition("="))
+        if not (name and equals and value):
+            raise InputError(f"--where {text}: must be NAME=VALUE, such as momentum=0.9")
+        if name in ("observable", "table"):
+            raise InputError(f"--where {text}: {name} is not a parameter of a run")
+        name = name.replace("-", "_")
         if name in fixed:
             raise InputError(f"--where {text}: {name} is chosen already, as {fixed[name]}")
-        fixed[name] = value
+        try:
+            fixed[name] = number(value)
+        except InputError:  # such as model=fc
+            fixed[name] = value
     return fixed
-
-
-def _choice(text: str) -> tuple[str, Any]:
-    """`weight_decay=2^-10` as a name and a number, `model=fc` as a name and a text."""
-    name, equals, value = (part.strip() for part in text.partition("="))
-    if not (name and equals and value):
-        raise InputError(f"--where {text}: must be NAME=VALUE, such as momentum=0.9")
-    if name in ("observable", "table"):
-        raise InputError(f"--where {text}: {name} is not a parameter of a run")
-    try:
-        return name.replace("-", "_"), number(value)
-    except InputError:
-        return name.replace("-", "_"), value

@@ -39,12 +39,10 @@ _SEVERAL = {int: integers, float: numbers}
 
 
 def number_option(flag: str, text: str) -> Any:
-    """A number such as `2^-7`."""
     return typer.Option(flag, parser=number, metavar="NUMBER", help=text)
 
 
 def integer_option(flag: str, text: str) -> Any:
-    """A whole number such as `2^13`."""
     return typer.Option(flag, parser=integer, metavar="INTEGER", help=text)
 
 

@@ -87,7 +87,6 @@ def _nest(numbers: dict[str, Any]) -> dict[str, Any]:
 
 
 def _setting(training: Training) -> str:
-    """The training in a line."""
     task = training.problem
     where = f"d={task.dim} chi={task.chi:g} " if isinstance(task, TeacherTask) else f"{task.kind} "
     model = MODELS.get(training.model)

@@ -59,16 +59,6 @@ def print_table(
     console.print(table)
 
 
-def print_lines(lines: Iterable[Sequence[tuple[str, str]]]) -> None:
-    """Lines of text with styles, on stdout."""
-    from rich.console import Console
-    from rich.text import Text
-
-    console = Console(highlight=False)
-    for parts in lines:
-        console.print(Text.assemble(*parts))
-
-
 def show(value: Any) -> str:
     """A number with five digits, anything else as it is."""
     if isinstance(value, float):

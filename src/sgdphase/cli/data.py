@@ -17,8 +17,7 @@ _DATA_DIR = typer.Option(
 )
 
 
-def register(app: typer.Typer) -> None:
-    """Attach the subcommands."""
+def register(app: typer.Typer, _: str) -> None:
     group = typer.Typer(invoke_without_command=True, rich_markup_mode=None)
     group.callback()(data)
     group.command("fetch")(fetch)

@@ -56,8 +56,7 @@ def diagnose(
         str | None,
         typer.Option(
             help="What decides whether two trainings are the same; by default test_error, "
-            "test_mse for a regression.",
-            show_default=False,
+            "test_mse for a regression."
         ),
     ] = None,
     maximize: Annotated[
@@ -65,7 +64,6 @@ def diagnose(
         typer.Option(
             "--maximize/--minimize",
             help="Whether more of the metric is better; by default told from its name.",
-            show_default=False,
         ),
     ] = None,
     batches: Annotated[
@@ -82,7 +80,6 @@ def diagnose(
             metavar="fitted",
             help="Instead of --epochs, ask the paper's question: train until every point is "
             "fitted (hinge loss to zero) and find the regime and the critical batch.",
-            show_default=False,
         ),
     ] = None,
     margin: Annotated[
@@ -123,10 +120,7 @@ def diagnose(
     dask: Dask = None,
     store: Annotated[
         Path | None,
-        typer.Option(
-            help="The file that keeps the runs; by default FILE's name with .sqlite.",
-            show_default=False,
-        ),
+        typer.Option(help="The file that keeps the runs; by default FILE's name with .sqlite."),
     ] = None,
     out: Annotated[
         Path | None,
@@ -216,7 +210,3 @@ def _cluster(address: str | None, workers: int | None) -> int | Callable[[], Wor
     from sgdphase._sweep import DaskWorkers
 
     return lambda: DaskWorkers(address)
-
-
-def register(app: typer.Typer) -> None:
-    app.command(no_args_is_help=True)(diagnose)

@@ -9,7 +9,7 @@ import typer
 
 from sgdphase.cli._choosers import Chi, Dim, Factor, Margin, Observable, TrainSize, Where, chosen
 from sgdphase.cli._options import JSON, StoreFile
-from sgdphase.cli._output import answer, print_lines
+from sgdphase.cli._output import answer
 
 
 def diagram(
@@ -33,6 +33,9 @@ def diagram(
 
     Example: sgdphase diagram runs.sqlite --train-size 2^13 --chi 1 --out diagram.png
     """
+    from rich.console import Console
+    from rich.text import Text
+
     from sgdphase._sweep import Store
     from sgdphase.diagram import draw, phase_diagram, plane_of
     from sgdphase.diagram._draw import check_picture
@@ -48,14 +51,12 @@ def diagram(
 
     def text() -> None:
         if out is None:
-            print_lines(map_lines(phases))
+            console = Console(highlight=False)
+            for parts in map_lines(phases):
+                console.print(Text.assemble(*parts))
             return
         typer.echo(f"wrote {out}", err=True)
         for note in phases.notes:
             typer.echo(f"note: {note}", err=True)
 
     answer(phases.as_dict(), json, text)
-
-
-def register(app: typer.Typer) -> None:
-    app.command()(diagram)

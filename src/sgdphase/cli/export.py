@@ -25,7 +25,3 @@ def export(
 
     for path in write(Store(store), out, model=model, trajectories=trajectories):
         typer.echo(f"wrote {path}", err=True)
-
-
-def register(app: typer.Typer) -> None:
-    app.command()(export)

@@ -22,13 +22,6 @@ from sgdphase.stats import duration
 _COLUMNS = 100
 
 
-def register(app: typer.Typer) -> None:
-    """Attach the subcommands."""
-    app.command("figure")(figure)
-    app.command("claims")(claims)
-    app.command("verify")(verify)
-
-
 def figure(
     names: Annotated[list[str] | None, typer.Argument(help="Names of figures, or all.")] = None,
     scale: Annotated[str, typer.Option(help="quick, laptop or paper.")] = "laptop",

@@ -34,7 +34,3 @@ def report(
     fixed = chosen(where, train_size=train_size, dim=dim, chi=chi, margin=margin)
     store_page(store, out, observable=observable, factor=factor, fixed=fixed)
     typer.echo(f"wrote {out}", err=True)
-
-
-def register(app: typer.Typer) -> None:
-    app.command()(report)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from sgdphase.cli._options import JSON, StoreFile
 from sgdphase.cli._output import answer, print_table
 
@@ -41,10 +39,6 @@ def runs(store: StoreFile, json: Annotated[bool, JSON] = False) -> None:
             print(f"and {outdated} runs of another engine version, which are not used")
 
     answer({"store": str(store), "groups": groups, "outdated": outdated}, json, text)
-
-
-def register(app: typer.Typer) -> None:
-    app.command()(runs)
 
 
 def _groups(table: Table) -> list[dict[str, Any]]:

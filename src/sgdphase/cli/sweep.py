@@ -26,8 +26,7 @@ Trainings of more than a minute are saved once a minute, so that a sweep
 that was killed resumes inside them."""
 
 
-def register(app: typer.Typer) -> None:
-    line = "Run a grid of trainings, each once, into a store."
+def register(app: typer.Typer, line: str) -> None:
     register_models(app, "sweep", line, _sweep, _help, grid=True)
 
 

@@ -17,13 +17,8 @@ Margin = Annotated[float, parameter_option("margin")]
 MARGIN: Any = shown(BY_NAME["margin"].default)
 
 
-def register(app: typer.Typer) -> None:
-    """Attach the subcommands."""
-    group = typer.Typer(
-        help="What the paper predicts, without any run.",
-        no_args_is_help=True,
-        rich_markup_mode=None,
-    )
+def register(app: typer.Typer, line: str) -> None:
+    group = typer.Typer(help=line, no_args_is_help=True, rich_markup_mode=None)
     group.command("averages")(averages_command)
     group.command("constants")(constants_command)
     group.command("online")(online_command)

@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from sgdphase._records import Outcome, Training
 
 
-def register(app: typer.Typer) -> None:
-    line = "Train a model, once for each seed, and report how it ended."
+def register(app: typer.Typer, line: str) -> None:
     register_models(app, "train", line, _train, _help, grid=False)
 
 
@@ -66,7 +65,6 @@ def _train(
 
 
 def _outcomes(trainings: list[Training], *, trajectory: bool) -> list[Outcome]:
-    """The trainings one after the other, with progress."""
     from rich.console import Console
     from rich.progress import Progress
 

@@ -1,5 +1,3 @@
-from ._batch_table import Equivalent as Equivalent
-from ._batch_table import Equivalents as Equivalents
 from ._batch_table import equivalents as equivalents
 from ._boundaries import LinePoint as LinePoint
 from ._cells import Plane as Plane
@@ -11,6 +9,8 @@ from ._draw import draw_figure as draw_figure
 from ._draw import draw_lines as draw_lines
 from ._draw import draw_names as draw_names
 from ._draw import draw_plane as draw_plane
+from ._equivalents import Equivalent as Equivalent
+from ._equivalents import Equivalents as Equivalents
 from ._phase import Best as Best
 from ._phase import Cell as Cell
 from ._phase import PhaseDiagram as PhaseDiagram

@@ -16,11 +16,6 @@ from sgdphase.diagram._equivalents import UNKNOWN, Equivalent, Equivalents, Larg
 from sgdphase.diagram._training_runs import Setting, TrainingRun
 from sgdphase.stats import LEVEL, Estimate, curve_end
 
-__all__ = [
-    "NEAR", "Equivalent", "Equivalents", "LargestBatch", "Rule", "equivalents", "matched_lr",
-    "mean", "row_of", "verified",
-]  # fmt: skip
-
 # Seeds that a setting needs to be called the best of its batch.
 ENOUGH = 5
 # A setting represents a learning rate this near to it, in log lr: a twelfth of an octave.
@@ -40,6 +35,8 @@ def equivalents(
 ) -> Equivalents | None:
     """For each batch, the learning rate that learns the same as the user's training.
 
+    None without runs of the user's training, or if one of them diverged.
+
     Parameters
     ----------
     runs : iterable of TrainingRun; several seeds per setting
@@ -50,11 +47,6 @@ def equivalents(
         Whether more of the metric is better.
     batches : collection of int, default all that have runs; the rows
     level : float, default 0.9; coverage of the intervals
-
-    Returns
-    -------
-    Equivalents or None
-        None without runs of the user's training, or if one of them diverged.
 
     Examples
     --------
@@ -95,20 +87,13 @@ def row_of(compared: Comparison, batch: int) -> Equivalent | None:
     """
     by: Literal["progress", "metric"]
     for by in ("progress", "metric"):
-        lr = matched_lr(compared, batch, by)
+        lr = compared.matched_lr(batch, by)
         setting = None if lr is None else verified(compared, batch, lr)
         if lr is not None and setting is not None and compared.verdict(setting) != "worse":
             low, high = min(lr.low, setting.lr), max(lr.high, setting.lr)
             return _row(compared, setting, Estimate(setting.lr, low, high), by=by)
     best = best_setting(compared, batch)
     return None if best is None else _row(compared, best, _bracket(compared, best), by="best")
-
-
-def matched_lr(
-    compared: Comparison, batch: int, by: Literal["progress", "metric"]
-) -> Estimate | None:
-    """The learning rate with the progress, or with the deciding metric, of the user's training."""
-    return compared.matched_lr(batch) if by == "progress" else compared.metric_match(batch).lr
 
 
 def verified(compared: Comparison, batch: int, lr: Estimate) -> Setting | None:
@@ -138,11 +123,6 @@ def mean(compared: Comparison, setting: Setting) -> float:
     return math.inf if difference is None else compared.worse * difference.value
 
 
-def _is_best(compared: Comparison, setting: Setting) -> bool:
-    others = compared.row(setting.batch)
-    return mean(compared, setting) <= min(mean(compared, other) for other in others)
-
-
 def _bracket(compared: Comparison, best: Setting) -> Estimate:
     """The learning rates on both sides of the best one; NaN on a side that has none."""
     row = compared.row(best.batch, stable=False)
@@ -165,9 +145,9 @@ def _row(
     if exists is None and verdict != "cannot tell":
         exists = verdict != "worse"
         # A better learning rate may lie outside of what was tried, or have too few seeds yet.
-        if not exists and not (bracketed and _is_best(compared, setting)):
+        least = min(mean(compared, other) for other in compared.row(setting.batch))
+        if not exists and not (bracketed and mean(compared, setting) <= least):
             exists = None
-    metrics = {name: compared.estimate(setting, name) for name in compared.names}
     return Equivalent(
         batch=setting.batch,
         lr=lr,
@@ -177,8 +157,8 @@ def _row(
         seeds=compared.seeds(setting),
         metrics={
             name: value
-            for name, value in metrics.items()
-            if value is not None and name != "initial_loss"
+            for name in compared.names
+            if name != "initial_loss" and (value := compared.estimate(setting, name))
         },
         difference=compared.difference(setting, compared.metric) or UNKNOWN,
         differs=compared.differs(setting),
@@ -191,10 +171,8 @@ def _better(compared: Comparison) -> Equivalent | None:
     """Another learning rate at the user's batch that is clearly better."""
     others = [s for s in compared.row(compared.yours.batch) if s != compared.yours]
     better = [s for s in others if compared.verdict(s) == "better"]
-    if not better:
-        return None
-    chosen = min(better, key=lambda s: mean(compared, s))
-    return _row(compared, chosen, _bracket(compared, chosen), by="best")
+    best = min(better, key=lambda s: mean(compared, s), default=None)
+    return None if best is None else _row(compared, best, _bracket(compared, best), by="best")
 
 
 def _largest(compared: Comparison, rows: Sequence[Equivalent]) -> LargestBatch | None:

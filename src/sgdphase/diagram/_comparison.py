@@ -118,29 +118,19 @@ class Comparison:
         return list(dict.fromkeys(name for run in runs for name in run.metrics))
 
     @cached_property
-    def observables(self) -> list[str]:
-        """What measures progress: the metrics in `PROGRESS` that depend on lr.
+    def observables(self) -> dict[str, float]:
+        """What measures progress: the metrics in `PROGRESS` that depend on lr, with their slopes.
 
         A training that has none of them is matched by all its other metrics, or by the only one.
         """
-        if not self.names:
-            return []
-        named = [
-            name for name in PROGRESS if name in self.names and not self._is_next_to_zero(name)
-        ]
+        named = [name for name in PROGRESS if name in self.names]
+        start, end = (self.estimate(self.yours, name) for name in ("initial_loss", "train_loss"))
+        if start and end and end.value < _NEXT_TO_ZERO * start.value:
+            named.remove("train_loss")
         others = [name for name in self.names if name not in (self.metric, "initial_loss")]
         chosen = named or [n for n in others if n not in PROGRESS] or [self.metric]
-        return [name for name in chosen if self._depends_on_lr(name)]
-
-    def _depends_on_lr(self, name: str) -> bool:
-        slope = self.slope(name)
-        return slope is not None and slope * _FURTHER.get(name, slope) > 0
-
-    def _is_next_to_zero(self, name: str) -> bool:
-        if name != "train_loss":
-            return False
-        start, here = self.estimate(self.yours, "initial_loss"), self.estimate(self.yours, name)
-        return None not in (start, here) and here.value < _NEXT_TO_ZERO * start.value  # type: ignore[union-attr]
+        slopes = {name: self.slope(name) or 0.0 for name in chosen}
+        return {name: s for name, s in slopes.items() if s * _FURTHER.get(name, s) > 0}
 
     # Numbers
 
@@ -172,17 +162,13 @@ class Comparison:
         unit = abs(float(y.mean()))
         if name == self.metric and self.worse < 0 and 0 < unit <= 1:
             unit = 1 - unit
-        return max(TOLERANCE * unit, deviation) or self._resolution(name)
-
-    def _resolution(self, name: str) -> float:
-        """The smallest difference between two values that occur."""
         every = sorted({v for s in self.settings for v in self.values(s, name).values()})
-        return min((b - a for a, b in pairwise(every)), default=0.0)
+        smallest = min((b - a for a, b in pairwise(every)), default=0.0)
+        return max(TOLERANCE * unit, deviation) or smallest
 
-    def verdict(self, setting: Setting, name: str | None = None) -> Verdict:
-        """Whether a metric, by default the deciding one, is the same as the user's."""
-        name = name or self.metric
-        change, tolerance = self.difference(setting, name), self.tolerance(name)
+    def verdict(self, setting: Setting) -> Verdict:
+        """Whether the deciding metric is the same as the user's."""
+        change, tolerance = self.difference(setting, self.metric), self.tolerance(self.metric)
         if setting == self.yours:
             return "the same"
         if change is None or not math.isfinite(change.low):
@@ -202,11 +188,10 @@ class Comparison:
         alike = []
         for setting in self.settings:
             values = list(self.values(setting, name).values())
-            mean = np.mean(values) if values else math.nan
-            within = ours <= 0 or ours / _ALIKE <= mean <= ours * _ALIKE
-            if values and within and setting != self.yours:
+            other = setting != self.yours and setting.epochs == self.yours.epochs
+            if values and other and (ours <= 0 or 1 / _ALIKE <= np.mean(values) / ours <= _ALIKE):
                 alike.append(setting)
-        return [s for s in alike if s.epochs == self.yours.epochs]
+        return alike
 
     def _mean(
         self, setting: Setting, name: str, numbers: Callable[[Setting], FloatArray]
@@ -217,9 +202,7 @@ class Comparison:
             return None
         alike = [] if y.size >= _OWN_DEVIATION else self._alike(name)
         deviation, freedom = pooled([y, *map(numbers, alike)])
-        half = math.nan
-        if freedom:
-            half = quantile(freedom, (1 + self.level) / 2) * deviation / math.sqrt(y.size)
+        half = quantile(freedom, (1 + self.level) / 2) * deviation / math.sqrt(y.size)
         mean = float(y.mean())
         return Estimate(mean, mean - half, mean + half)
 
@@ -261,15 +244,6 @@ class Comparison:
         """Mean distance of an observable (of its logarithm if it has one) from the user's."""
         differences = self._differences(setting, name, log=self._is_positive(name))
         return float(differences.mean()) if differences.size else math.nan
-
-    def match(self, name: str, batch: int) -> Match:
-        """The learning rate at which an observable is as in the user's training."""
-        slope = self.slope(name)
-        return Match("flat") if slope is None else self._crossed(name, batch, slope)
-
-    def metric_match(self, batch: int) -> Match:
-        """The same for the deciding metric: where it ceases to be worse than the user's."""
-        return self._crossed(self.metric, batch, -self.worse)
 
     def _crossed(self, name: str, batch: int, sign: float) -> Match:
         """Where a metric times `sign` crosses the user's from below."""
@@ -315,11 +289,16 @@ class Comparison:
         return bool(ahead[best] - ahead[-1] > noise) or len(ahead) - best > 2
 
     def matches(self, batch: int) -> dict[str, Match]:
-        """The match of every observable."""
-        return {name: self.match(name, batch) for name in self.observables}
+        """The learning rate at which each observable is as in the user's training."""
+        return {name: self._crossed(name, batch, s) for name, s in self.observables.items()}
 
-    def matched_lr(self, batch: int) -> Estimate | None:
-        """The middle of the matches; the interval spans them and their noise."""
+    def matched_lr(self, batch: int, by: Literal["progress", "metric"]) -> Estimate | None:
+        """The learning rate with the progress, or with the deciding metric, of the user's training.
+
+        Of progress it is the middle of the matches; the interval spans them and their noise.
+        """
+        if by == "metric":  # where it ceases to be worse than the user's
+            return self._crossed(self.metric, batch, -self.worse).lr
         rates = [match.lr for match in self.matches(batch).values() if match.lr is not None]
         if not rates:
             return None

@@ -42,11 +42,10 @@ def draw(diagram: PhaseDiagram, path: str | Path) -> Path:
 
     Examples
     --------
-    >>> from sgdphase.diagram import phase_diagram, plane_from_table
+    >>> from sgdphase.diagram import phase_diagram
     >>> runs = dict(lr=[1.0, 2.0], batch=[1, 1], seed=[0, 0], status=["fitted"] * 2,
     ...             alignment=[1.0, 2.0])
-    >>> diagram = phase_diagram(plane_from_table(runs))
-    >>> draw(diagram, "map.txt")
+    >>> draw(phase_diagram(runs), "map.txt")
     Traceback (most recent call last):
         ...
     sgdphase.errors.InputError: map.txt: must end in .png, .pdf or .svg
@@ -75,11 +74,10 @@ def draw_figure(diagram: PhaseDiagram) -> Figure:
 
     Examples
     --------
-    >>> from sgdphase.diagram import phase_diagram, plane_from_table
+    >>> from sgdphase.diagram import phase_diagram
     >>> runs = dict(lr=[1.0, 2.0], batch=[1, 1], seed=[0, 0], status=["fitted"] * 2,
     ...             alignment=[1.0, 2.0])
-    >>> diagram = phase_diagram(plane_from_table(runs))
-    >>> len(draw_figure(diagram).axes)  # one panel and its colour bar
+    >>> len(draw_figure(phase_diagram(runs)).axes)  # one panel and its colour bar
     2
     """
     errors = diagram.grid("test_error")
@@ -152,7 +150,7 @@ def draw_lines(axes: Any, diagram: PhaseDiagram) -> None:
     if diagram.critical_batch is not None:
         b = diagram.critical_batch
         first_step_from = x_star = float(np.log2(b.value))
-        foot = _line_at(diagram, x_star, bottom)
+        foot = float(np.interp(x_star, x, y)) if diagram.gd_line else bottom  # on the GD line
         if np.isfinite(b.low):
             axes.fill_betweenx(
                 [foot, top], *np.log2([b.low, b.high]), color="white", alpha=0.45, lw=0, zorder=3
@@ -199,15 +197,6 @@ def _halo() -> list[Any]:
     from matplotlib import patheffects
 
     return [patheffects.withStroke(linewidth=2.6, foreground="white", alpha=0.9)]
-
-
-def _line_at(diagram: PhaseDiagram, x: float, default: float) -> float:
-    """Height of the GD line, where the vertical line of `B*` stands."""
-    if not diagram.gd_line:
-        return default
-    points = diagram.gd_line
-    batches, rates = np.log2([(p.batch, p.lr.value) for p in points]).T
-    return float(np.interp(x, batches, rates))
 
 
 def _edges(grid: FloatArray) -> FloatArray:

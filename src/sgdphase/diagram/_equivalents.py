@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from sgdphase._display import Columns, Shown
 from sgdphase.diagram._comparison import Verdict
-from sgdphase.stats import Estimate, shown
+from sgdphase.stats import Estimate, plain, shown
 
 UNKNOWN = Estimate(math.nan, math.nan, math.nan)
 
@@ -61,16 +61,9 @@ class Equivalent:
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
-        return {
-            "batch": self.batch,
-            "exists": self.exists,
-            "verdict": self.verdict,
-            "lr": self.lr.as_dict(),
-            "steps": self.steps or None,
-            "seeds": self.seeds,
-            "metrics": {name: value.as_dict() for name, value in self.metrics.items()},
-            "differs": list(self.differs),
-        }
+        names = ("batch", "exists", "verdict", "lr", "steps", "seeds", "metrics", "differs")
+        values = {name: plain(getattr(self, name)) for name in names}
+        return values | {"steps": self.steps or None, "differs": list(self.differs)}
 
 
 @dataclass(frozen=True)

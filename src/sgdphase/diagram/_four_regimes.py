@@ -15,15 +15,16 @@ noise regime has (1, 1/(3+chi)), "noise-dominated, unfinished".
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from sgdphase._typing import FloatArray
 from sgdphase.diagram._comparison import PROGRESS, Comparison
 from sgdphase.diagram._training_runs import Setting
-from sgdphase.stats import LEVEL, REPLICATES, Estimate, interval, seed_means, seed_replicates
+from sgdphase.stats import REPLICATES, Estimate, interval, plain, seed_means, seed_replicates
 
 RATIOS: dict[str, tuple[float, float]] = {
     "noise-dominated": (1.0, 0.0),
@@ -49,16 +50,10 @@ class Slopes:
     observable: str
     lr: Estimate
     batch: Estimate
-    epochs: Estimate | None
+    epochs: Estimate | None = None
 
-    def as_dict(self) -> dict[str, object]:
-        epochs = None if self.epochs is None else self.epochs.as_dict()
-        return {
-            "observable": self.observable,
-            "lr": self.lr.as_dict(),
-            "batch": self.batch.as_dict(),
-            "epochs": epochs,
-        }
+    def as_dict(self) -> dict[str, Any]:
+        return {name: plain(value) for name, value in vars(self).items()}
 
 
 @dataclass(frozen=True)
@@ -100,45 +95,34 @@ def neighbour_slopes(
     return slopes
 
 
-def slopes_of(
-    observable: str, per_seed: Mapping[str, FloatArray], *, level: float = LEVEL
-) -> Slopes | None:
-    """Means over seeds with intervals; `per_seed` has `lr`, `batch` and maybe `epochs`."""
-    names = [name for name in ("lr", "batch", "epochs") if name in per_seed]
-    table = np.array([per_seed[name] for name in names])
-    if table.shape[1] < 2 or "batch" not in names or "lr" not in names:
-        return None
-    copies = seed_replicates(table, np.random.default_rng(0), REPLICATES)
-    means = seed_means(table)
-    slopes = {name: interval(float(means[k]), copies[:, k], level) for k, name in enumerate(names)}
-    return Slopes(observable, slopes["lr"], slopes["batch"], slopes.get("epochs"))
-
-
 def training_regime(per_observable: Mapping[str, Mapping[str, FloatArray]]) -> TrainingRegime:
-    """The regime by the observable whose slope in lr is the clearest."""
-    every = {name: slopes_of(name, per_seed) for name, per_seed in per_observable.items()}
-    known = {name: slopes for name, slopes in every.items() if slopes is not None}
+    """The regime by the observable whose slope in lr is the clearest.
+
+    Slopes are per seed, as `neighbour_slopes` gives them: in `lr`, in `batch` and maybe `epochs`.
+    """
+    known, replicates = [], {}
+    for name, per_seed in per_observable.items():
+        table = np.array(list(per_seed.values()))
+        if table.shape[1] > 1:
+            copies = seed_replicates(table, np.random.default_rng(0), REPLICATES)
+            means = zip(seed_means(table), copies.T, strict=True)
+            known.append(Slopes(name, *(interval(float(mean), each) for mean, each in means)))
+            replicates[name] = copies
     if not known:
         why = "it takes two seeds around your training, and an observable above zero"
         return TrainingRegime(None, None, None, why=why)
 
-    def clarity(name: str) -> float:
-        s = known[name].lr
-        return abs(s.value) / max(s.high - s.low, 1e-12)
-
-    still = [s for s in known.values() if _is_small(s)]
-    if len(still) == len(known):
-        first = next(iter(known.values()))
-        return TrainingRegime(DESCENT, None, first)
-    chosen = max((n for n in known if known[n] not in still), key=clarity)
-    slopes = known[chosen]
+    moving = [slopes for slopes in known if not _is_small(slopes)]
+    if not moving:
+        return TrainingRegime(DESCENT, None, known[0])
+    slopes = max(moving, key=lambda s: abs(s.lr.value) / max(s.lr.high - s.lr.low, 1e-12))
     if slopes.lr.low <= 0 <= slopes.lr.high:
         why = "how far the training gets does not clearly depend on lr: it takes more seeds"
         return TrainingRegime(None, None, slopes, why=why)
     if slopes.epochs is None:
         why = "the number of epochs was not varied: it takes runs of half as many"
         return TrainingRegime(None, None, slopes, why=why)
-    return _named(slopes, per_observable[chosen])
+    return _named(slopes, replicates[slopes.observable])
 
 
 def _is_small(slopes: Slopes) -> bool:
@@ -149,11 +133,8 @@ def _is_small(slopes: Slopes) -> bool:
     return all(max(abs(part.low), abs(part.high)) < _SMALL for part in parts)
 
 
-def _named(slopes: Slopes, per_seed: Mapping[str, FloatArray]) -> TrainingRegime:
-    table = np.array([per_seed["lr"], per_seed["batch"], per_seed["epochs"]])
-    copies = seed_replicates(table, np.random.default_rng(0), REPLICATES)
-    means = seed_means(table)
-    name = _nearest(means)
+def _named(slopes: Slopes, copies: FloatArray) -> TrainingRegime:
+    name = _nearest(part.value for part in (slopes.lr, slopes.batch, slopes.epochs) if part)
     share = float(np.mean([_nearest(copy) == name for copy in copies]))
     if isinstance(name, tuple):
         return TrainingRegime(None, share, slopes, between=name)
@@ -166,7 +147,7 @@ def _named(slopes: Slopes, per_seed: Mapping[str, FloatArray]) -> TrainingRegime
     return TrainingRegime(name, share, slopes)
 
 
-def _nearest(slopes: FloatArray) -> str | tuple[str, str]:
+def _nearest(slopes: Iterable[float]) -> str | tuple[str, str]:
     """The regime of three slopes, or the two that they lie between.
 
     Ratios are a mean of those of the three regimes, with weights that add up to one; between two

@@ -14,13 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sgdphase._display import Columns, Shown
-from sgdphase._typing import FloatArray, IntArray, Names
+from sgdphase._typing import FloatArray, Names
 from sgdphase.diagram._boundaries import LinePoint, branches, critical_batch, gd_line
 from sgdphase.diagram._cells import Plane, Source, plane_of
 from sgdphase.diagram._notes import boundary_notes, run_notes
 from sgdphase.diagram._regimes import CONFIDENCE, Regime, classify
 from sgdphase.errors import InputError
-from sgdphase.stats import LEVEL, REPLICATES, Estimate, interval, seed_replicates
+from sgdphase.stats import LEVEL, REPLICATES, Estimate, interval, plain, seed_replicates
 from sgdphase.stats._bootstrap import finite_mean
 
 
@@ -55,7 +55,7 @@ class Cell:
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
         names = ("lr", "batch", "regime", "confidence", "value", "sem")
-        return {name: _plain(getattr(self, name)) for name in names}
+        return {name: plain(getattr(self, name)) for name in names}
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class Best:
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON: `value`, `low` and `high` are the test error."""
         cell = {"lr": self.lr, "batch": self.batch, "regime": self.regime}
-        return {**cell, **self.test_error.as_dict(), "confidence": _plain(self.confidence)}
+        return {**cell, **self.test_error.as_dict(), "confidence": plain(self.confidence)}
 
 
 @dataclass(frozen=True, repr=False)
@@ -106,6 +106,7 @@ class PhaseDiagram(Shown):
     """
 
     observable: str
+    fixed: Mapping[str, Any]
     factor: float
     level: float
     seeds: int
@@ -118,7 +119,6 @@ class PhaseDiagram(Shown):
     first_step_lr: Estimate | None
     slopes: Mapping[str, Estimate | None]
     best: Best | None
-    fixed: Mapping[str, Any]
     notes: tuple[str, ...]
 
     def grid(self, name: str) -> NDArray[Any]:
@@ -141,21 +141,8 @@ class PhaseDiagram(Shown):
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON; None where the data give no number."""
-        return {
-            "observable": self.observable,
-            "fixed": {name: _plain(value) for name, value in self.fixed.items()},
-            "factor": self.factor,
-            "level": self.level,
-            "seeds": self.seeds,
-            "cells": [cell.as_dict() for cell in self.cells],
-            "critical_batch": _maybe(self.critical_batch),
-            "gd_line": [point.as_dict() for point in self.gd_line],
-            "critical_temperature": _maybe(self.critical_temperature),
-            "first_step_lr": _maybe(self.first_step_lr),
-            "slopes": {name: _maybe(slope) for name, slope in self.slopes.items()},
-            "best": _maybe(self.best),
-            "notes": list(self.notes),
-        }
+        # Each cell has its lr and its batch.
+        return {n: plain(value) for n, value in vars(self).items() if n not in ("lr", "batch")}
 
 
 def phase_diagram(
@@ -220,7 +207,10 @@ def phase_diagram(
 
     log_value = plane.log_value
     n = np.isfinite(log_value).sum(axis=-1)
-    value, sem = _value(log_value, n)
+    mean = finite_mean(log_value, axis=-1)
+    squares = finite_mean((log_value - mean[..., None]) ** 2, axis=-1)
+    spread = np.sqrt(np.divide(squares, n - 1, out=np.full(mean.shape, np.nan), where=n > 1))
+    value, sem = 2.0**mean, 2.0**mean * np.log(2) * spread
     errors = np.full(log_value.shape, np.nan) if plane.test_error is None else plane.test_error
     error = finite_mean(errors, axis=-1)
     slopes = regimes.slope_lr, regimes.slope_batch
@@ -282,21 +272,3 @@ def _best(
         test_error=interval(float(mean[lowest]), copies[:, lowest], level),
         confidence=share,
     )
-
-
-def _value(log_value: FloatArray, n: IntArray) -> tuple[FloatArray, FloatArray]:
-    """Geometric mean over seeds and its standard error."""
-    mean = finite_mean(log_value, axis=-1)
-    squares = finite_mean((log_value - mean[..., None]) ** 2, axis=-1)
-    spread = np.sqrt(np.divide(squares, n - 1, out=np.full(mean.shape, np.nan), where=n > 1))
-    return 2.0**mean, 2.0**mean * np.log(2) * spread
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, float | np.floating):
-        return float(value) if np.isfinite(value) else None
-    return value.item() if isinstance(value, np.generic) else value
-
-
-def _maybe(record: Estimate | Best | None) -> dict[str, Any] | None:
-    return None if record is None else record.as_dict()

@@ -55,12 +55,6 @@ def local_slopes(plane: Plane) -> tuple[FloatArray, FloatArray]:
     The errors come from the scatter of the neighbours about the fitted plane, curvature included.
     NaN where the neighbours of a cell do not span both directions. Both arrays are
     `[lr, batch, seed, 2]`.
-
-    >>> lr, batch = np.array([1.0, 2, 4]), np.array([1.0, 2, 4])
-    >>> m = (lr[:, None] / batch)[..., None]
-    >>> plane = Plane("alignment", lr, batch, np.array([0]), m, np.full(m.shape, "fitted"))
-    >>> local_slopes(plane)[0][1, 1, 0].round(6).tolist()
-    [1.0, -1.0]
     """
     y = _neighbours(plane.log_value)
     u = _neighbours(np.broadcast_to(np.log2(plane.lr)[:, None, None], plane.value.shape))
@@ -96,12 +90,6 @@ def classify(
     slopes are further than `REACH` from every target, or if its neighbours cannot give slopes. It
     is `diverged` if most of its runs are, `missing` if none was fitted. With a single seed the
     scatter of the neighbours about the local plane replaces that of the seeds.
-
-    >>> lr, batch = 2.0 ** np.arange(4), 2.0 ** np.arange(4)
-    >>> m = (lr[:, None] / batch)[..., None]
-    >>> plane = Plane("alignment", lr, batch, np.array([0]), m, np.full(m.shape, "fitted"))
-    >>> np.unique(classify(plane).regime).tolist()
-    ['noise-dominated']
     """
     rng = np.random.default_rng(seed)
     slopes, errors = local_slopes(plane)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from sgdphase._records import Training
-from sgdphase.theory import Scales, scales
+from sgdphase.theory import scales
 
 # Seconds, measured on one core at dim = 128: a drawn point, a step near gradient descent (where
 # lists of points save most of the work) and its part for each point of the batch, and what every
@@ -13,6 +13,8 @@ from sgdphase.theory import Scales, scales
 _DRAW, _STEP, _STEP_POINT, _FIXED = 5e-8, 1.3e-7, 8e-10, 1.2e-2
 # Trainings end after `_END` crossover times; GD takes as long as noise at `_GD` times T_c.
 _END, _GD = 11.0, 0.18
+# Few differ in a plan, and each takes longer than the rest of the cost.
+_scales = lru_cache(1024)(scales)
 
 
 def expected_seconds(training: Training) -> float:
@@ -20,13 +22,11 @@ def expected_seconds(training: Training) -> float:
 
     The end of a training follows the crossover time at its temperature, or at `T_c` if it is
     colder; beyond the critical batch the first steps fit nearly all points.
-
-    >>> from sgdphase.problems import TeacherTask
-    >>> 0 < expected_seconds(Training(TeacherTask(dim=16), train_size=64, lr=1.0, batch=4)) < 1
-    True
     """
     task = training.teacher
-    scale = _scales(training.train_size, task.dim, task.chi, training.margin)
+    scale = _scales(
+        train_size=training.train_size, dim=task.dim, chi=task.chi, margin=training.margin
+    )
     gain = 1 / (1 - training.momentum)  # momentum multiplies the learning rate (SI 2.A)
     temperature, cold = gain * training.temperature, _GD * scale.critical_temperature
     time = _END * scale.crossover_time * max(temperature, cold)
@@ -39,9 +39,3 @@ def expected_seconds(training: Training) -> float:
     if training.momentum == 0 and training.weight_decay == 0 and temperature < cold:
         plain = min(plain, _STEP + training.batch * _STEP_POINT)
     return _FIXED + steps * plain
-
-
-@lru_cache(1024)
-def _scales(train_size: int, dim: int, chi: float, margin: float) -> Scales:
-    """Few differ in a plan, and each takes longer than the rest of the cost."""
-    return scales(train_size=train_size, dim=dim, chi=chi, margin=margin)

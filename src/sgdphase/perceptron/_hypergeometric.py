@@ -59,8 +59,6 @@ def chances_of_none(total, drawn, most):
 @njit
 def at_least_one(state, total, marked, drawn, none):
     """How many marked ones a draw holds, given that it holds one; `none` is the chance of none."""
-    if drawn == total:
-        return marked
     if none < 1e-280:  # the sum could not start there; the condition then means nothing either
         first, cdf = table(total, marked, drawn)
         k = first + min(np.searchsorted(cdf, uniform(state), side="right"), cdf.shape[0] - 1)

@@ -108,15 +108,12 @@ def trajectory(
     }
 
 
-def _fractions(
-    weights: FloatArray, points: Points, margin: float
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Unfitted fraction, error and hinge loss of each weight vector."""
+def _fractions(weights: FloatArray, points: Points, margin: float) -> FloatArray:
+    """Unfitted fraction, error and hinge loss of each weight vector, `[3, n]`."""
     totals = np.zeros((3, len(weights)))
     for start in range(0, len(points.z), _CHUNK):
         output = points.z[start : start + _CHUNK] @ weights.T
         totals[0] += (output < margin).sum(axis=0)
         totals[1] += (output <= 0).sum(axis=0)
         totals[2] += np.maximum(margin - output, 0.0).sum(axis=0)
-    unfitted, error, loss = totals / len(points.z)
-    return unfitted, error, loss
+    return totals / len(points.z)

@@ -12,12 +12,7 @@ from sgdphase.problems import TeacherTask
 
 
 def train(training: Training, *, trajectory: bool = False) -> Outcome:
-    """Run a training of the perceptron `f(x) = w . x / sqrt(d)` and observe it.
-
-    >>> outcome = train(Training(TeacherTask(dim=16), train_size=64, lr=1.0, batch=4, seed=1))
-    >>> outcome.status, outcome["unfitted"], outcome["w1"] > outcome["w_perp"]
-    ('fitted', 0.0, True)
-    """
+    """Run a training of the perceptron `f(x) = w . x / sqrt(d)` and observe it."""
     if training.model != "perceptron":
         raise InputError(f"model = {training.model}: must be perceptron here")
     task, margin, lr = training.teacher, training.margin, training.lr

@@ -10,6 +10,7 @@ import hashlib
 import os
 import tempfile
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -109,7 +110,14 @@ def places(files: FileSet) -> list[Path]:
 
 def find(files: FileSet) -> list[CheckedFile]:
     """Each file of a set, with its checksum computed."""
-    return [_checked(files, name) for name in files.digests]
+    every = []
+    for name, digest in files.digests.items():
+        path = _locate(files, name)
+        sound = False
+        with suppress(OSError):
+            sound = path is not None and hashlib.sha256(path.read_bytes()).hexdigest() == digest
+        every.append(CheckedFile(name, path, sound))
+    return every
 
 
 def read(files: FileSet, name: str) -> bytes:
@@ -138,24 +146,18 @@ def fetch(files: FileSet) -> None:
             if wanted := _wanted(files):
                 (_fetch_archive if files.archive else _fetch_each)(files, wanted)
     except (DownloadError, OSError) as error:
-        raise _missing(files, _wanted(files), error) from None
+        folders = " or ".join(map(str, places(files)))
+        raise InputError(
+            f"{files.kind} needs {', '.join(_wanted(files))}: not in {folders}, and the download "
+            f"failed ({error}); put the files into a folder '{files.folder}' and name the folder "
+            f"that it is in with {VARIABLE} (or --data-dir, if the command has it), or run "
+            "'sgdphase data fetch' where there is a network"
+        ) from None
 
 
 def _locate(files: FileSet, name: str) -> Path | None:
     paths = (folder / name for folder in places(files))
     return next((path for path in paths if path.is_file()), None)
-
-
-def _checked(files: FileSet, name: str) -> CheckedFile:
-    path = _locate(files, name)
-    if path is None:
-        return CheckedFile(name, None, sound=False)
-    try:
-        with path.open("rb") as file:
-            digest = hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError:
-        return CheckedFile(name, path, sound=False)
-    return CheckedFile(name, path, digest == files.digests[name])
 
 
 def _wanted(files: FileSet) -> list[str]:
@@ -196,13 +198,3 @@ def _unsound(files: FileSet, path: Path) -> InputError:
         else "replace it by the original, or remove it"
     )
     return InputError(f"{path}: is not the original file, its SHA-256 is wrong; {remedy}")
-
-
-def _missing(files: FileSet, names: list[str], error: Exception) -> InputError:
-    folders = " or ".join(str(folder) for folder in places(files))
-    return InputError(
-        f"{files.kind} needs {', '.join(names)}: not in {folders}, and the download failed "
-        f"({error}); put the files into a folder '{files.folder}' and name the folder that it is "
-        f"in with {VARIABLE} (or --data-dir, if the command has it), or run 'sgdphase data fetch' "
-        "where there is a network"
-    )

@@ -128,15 +128,11 @@ def _parsed(owner: FileSet, name: str, parse: Callable[[bytes], T]) -> T:
 
 def _images(pixels: Bytes, positive: Mask) -> _Images:
     y = np.where(positive, np.float32(1), np.float32(-1))
-    return _Images(pixels, y, *_moments(pixels))
-
-
-def _moments(pixels: Bytes) -> tuple[float, float]:
-    """Mean and deviation of all pixels, from how often each of the 256 levels occurs."""
+    # Mean and deviation come from how often each of the 256 levels occurs.
     counts = np.zeros(256, np.int64)
     # In parts, as counting makes a copy of 8 bytes per pixel.
     for part in np.array_split(pixels, max(len(pixels) // 1000, 1)):
         counts += np.bincount(part.ravel(), minlength=256)
     levels = np.arange(256)
     mean = float(counts @ levels / counts.sum())
-    return mean, math.sqrt(counts @ (levels - mean) ** 2 / counts.sum())
+    return _Images(pixels, y, mean, math.sqrt(counts @ (levels - mean) ** 2 / counts.sum()))

@@ -1,9 +1,12 @@
 from ._bootstrap import LEVEL as LEVEL
 from ._bootstrap import REPLICATES as REPLICATES
+from ._bootstrap import crossing as crossing
 from ._bootstrap import interval as interval
 from ._bootstrap import level_difference as level_difference
 from ._bootstrap import line_fit as line_fit
 from ._bootstrap import linear_fit as linear_fit
+from ._bootstrap import pooled as pooled
+from ._bootstrap import quantile as quantile
 from ._bootstrap import seed_means as seed_means
 from ._bootstrap import seed_replicates as seed_replicates
 from ._collapse import Collapse as Collapse
@@ -16,10 +19,8 @@ from ._curve_end import curve_end as curve_end
 from ._estimate import Estimate as Estimate
 from ._estimate import digits as digits
 from ._estimate import duration as duration
+from ._estimate import plain as plain
 from ._estimate import shown as shown
-from ._few_seeds import crossing as crossing
-from ._few_seeds import pooled as pooled
-from ._few_seeds import quantile as quantile
 from ._loglinear import LogLinear as LogLinear
 from ._loglinear import logarithms as logarithms
 from ._loglinear import loglinear as loglinear

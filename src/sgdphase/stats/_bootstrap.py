@@ -16,6 +16,9 @@ about the fit with what the seeds explain, and adds the excess to the replicates
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -25,6 +28,8 @@ from sgdphase.stats._estimate import Estimate
 
 LEVEL = 0.9  # default coverage of intervals
 REPLICATES = 1000  # the 5 % quantile is then known to within 0.7 %
+# Width of the local line in the logarithm `u`: a factor of the square root of two.
+_BANDWIDTH = math.log(2) / 2
 
 
 def seed_means(values: ArrayLike) -> FloatArray:
@@ -33,9 +38,6 @@ def seed_means(values: ArrayLike) -> FloatArray:
     With nothing missing these are the plain means. Otherwise a cell that lacks a seed is compared
     with the others within the seeds that it has. `values` are `[..., seeds]`, NaN where a run is
     missing; a cell without any run has NaN.
-
-    >>> seed_means([[0.0, 10.0], [1.0, np.nan]]).round(6).tolist()
-    [5.0, 6.0]
     """
     y = np.asarray(values, dtype=np.float64)
     flat = y.reshape(-1, y.shape[-1])
@@ -58,10 +60,6 @@ def seed_replicates(values: ArrayLike, rng: np.random.Generator, count: int) -> 
     """Bootstrap replicates `[count, ...]` of `seed_means`; all NaN if there is one seed only.
 
     Every linear combination has Student's distribution.
-
-    >>> copies = seed_replicates([[1.0, 2.0, 3.0]], np.random.default_rng(0), 1000)
-    >>> copies.shape, float(np.median(copies).round(1))
-    ((1000, 1), 2.0)
     """
     y = np.asarray(values, dtype=np.float64)
     seeds = y.shape[-1]
@@ -95,11 +93,6 @@ def linear_fit(
     excess over their median counts as scatter of the cells. It adds Student noise with `n - k`
     degrees of freedom; without `rng`, it does not count. `design` is `[n, k]`, one row per cell,
     and `replicates` are `[R, n]`, all NaN with a single seed; the result is `[k]` and `[R, k]`.
-
-    >>> design = np.array([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]])
-    >>> y = np.array([1.0, 3.0, 5.0])
-    >>> linear_fit(design, y, np.tile(y, (10, 1)), np.random.default_rng(0))[0].round(6).tolist()
-    [1.0, 2.0]
     """
     n, k = design.shape
     inverse = np.linalg.pinv(design)
@@ -107,27 +100,25 @@ def linear_fit(
     copies = replicates @ inverse.T
     if n > k and rng is not None:
         project = np.eye(n) - design @ inverse
-        scatter = float(np.sum((project @ mean) ** 2)) / (n - k)
-        no_seeds = not np.isfinite(replicates).any()
-        excess = np.sqrt(_excess(scatter, project, replicates - mean, n - k))
+        excess = float(np.sum((project @ mean) ** 2)) / (n - k)
+        if np.isfinite(replicates).any():
+            squares = np.sum(((replicates - mean) @ project.T) ** 2, axis=1) / (n - k)
+            # Quantiles, as Student tails leave the mean of squares infinite for 3 seeds or fewer.
+            usual, rare = np.nanquantile(squares, [0.5, 0.9])
+            excess = excess - float(usual) if excess > rare else 0.0
+        else:
+            copies = np.tile(coefficients, (len(replicates), 1))
         root = np.linalg.cholesky(inverse @ inverse.T + 1e-15 * np.eye(k))
-        draws = rng.standard_normal((len(copies), k)) @ root.T
+        draws = rng.standard_normal(copies.shape) @ root.T
         student = np.sqrt((n - k) / rng.chisquare(n - k, len(copies)))
-        base = coefficients if no_seeds else copies
-        copies = base + excess * draws * student[:, None]
+        copies = copies + np.sqrt(excess) * draws * student[:, None]
     return coefficients, copies
 
 
 def line_fit(
     x: FloatArray, mean: FloatArray, replicates: FloatArray, rng: np.random.Generator | None
 ) -> tuple[FloatArray, FloatArray]:
-    """`linear_fit` of a line: the value at the mean of `x [n]` or `[n, k]`, then the slopes.
-
-    >>> x = np.array([0.0, 1.0, 2.0])
-    >>> y = 1 + 2 * x
-    >>> line_fit(x, y, np.tile(y, (10, 1)), np.random.default_rng(0))[0].round(6).tolist()
-    [3.0, 2.0]
-    """
+    """`linear_fit` of a line: the value at the mean of `x [n]` or `[n, k]`, then the slopes."""
     design = np.column_stack([np.ones(len(x)), x - x.mean(axis=0)])
     return linear_fit(design, mean, replicates, rng)
 
@@ -138,11 +129,6 @@ def level_difference(
     """The mean of `upper` minus that of `lower`, each `[cell, seed]`, with `count` replicates.
 
     What is common to the runs of a seed drops out.
-
-    >>> upper, lower = np.array([[2.0, 3.0]]), np.array([[1.0, 2.0]])
-    >>> difference, copies = level_difference(upper, lower, np.random.default_rng(0), 10)
-    >>> round(difference, 6), bool(np.allclose(copies, 1))
-    (1.0, True)
     """
     cells = np.concatenate([upper, lower])
     design = np.zeros((len(cells), 2))
@@ -163,20 +149,10 @@ def interval(value: float, replicates: FloatArray, level: float = LEVEL) -> Esti
     if not 0 < level < 1:
         raise InputError(f"level = {level}: must be between 0 and 1, as 0.9")
     good = replicates[np.isfinite(replicates)]
-    if good.size < 0.9 * max(replicates.size, 1) or good.size == 0:
+    if good.size < 0.9 * max(replicates.size, 1):
         return Estimate(float(value), float("nan"), float("nan"))
     low, high = np.quantile(good, [(1 - level) / 2, (1 + level) / 2])
     return Estimate(float(value), float(low), float(high))
-
-
-def _excess(scatter: float, project: FloatArray, deviations: FloatArray, dof: int) -> float:
-    """Scatter about a fit that the seeds do not explain: 0 unless they would rarely give it."""
-    if not np.isfinite(deviations).any():
-        return scatter
-    squares = np.sum((deviations @ project.T) ** 2, axis=1) / dof
-    # Quantiles, as Student tails leave the mean of squares infinite for 3 seeds or fewer.
-    usual, rare = np.nanquantile(squares, [0.5, 0.9])
-    return scatter - float(usual) if scatter > rare else 0.0
 
 
 def finite_mean(values: FloatArray, axis: int | None) -> FloatArray:
@@ -185,3 +161,51 @@ def finite_mean(values: FloatArray, axis: int | None) -> FloatArray:
     total = np.where(there, values, 0.0).sum(axis=axis)
     n = there.sum(axis=axis)
     return np.asarray(np.where(n > 0, total / np.maximum(n, 1), np.nan))
+
+
+def quantile(freedom: int, level: float) -> float:
+    """Quantile of Student's distribution: the value with probability `level` below it.
+
+    >>> round(quantile(2, 0.95), 3)
+    2.92
+    """
+    from scipy.special import stdtrit
+
+    return float(stdtrit(freedom, level))
+
+
+def pooled(groups: Iterable[FloatArray]) -> tuple[float, int]:
+    """The pooled standard deviation within groups, and its degrees of freedom (NaN, 0 if none).
+
+    >>> pooled([np.array([1.0, 3.0]), np.array([5.0])])
+    (1.4142135623730951, 1)
+    """
+    several = [group for group in groups if group.size > 1]
+    freedom = sum(group.size - 1 for group in several)
+    squares = sum(float(((group - group.mean()) ** 2).sum()) for group in several)
+    return (math.sqrt(squares / freedom), freedom) if freedom else (math.nan, 0)
+
+
+def crossing(u: FloatArray, y: FloatArray, n: FloatArray, first: int) -> tuple[float, float]:
+    """Where a local line through points `y(u)` is zero, after the point `first`, and its slope.
+
+    Points have weights: their number `n` of seeds times a Gaussian of the distance to the zero.
+    `u` increases, and is a natural logarithm.
+
+    >>> at, slope = crossing(np.array([0.0, 1.0, 2.0]), np.array([-1.0, 1.0, 3.0]), np.ones(3), 0)
+    >>> round(at, 6), round(slope, 6)
+    (0.5, 2.0)
+    """
+    low, high = u[first], u[first + 1]
+    rise = (y[first + 1] - y[first]) / (high - low)
+    at = float(low - y[first] / rise) if rise > 0 else float(low)
+    for _ in range(4):
+        weight = n * np.exp(-(((u - at) / _BANDWIDTH) ** 2))
+        centre = float(np.average(u, weights=weight))
+        spread = float(np.average((u - centre) ** 2, weights=weight))
+        level = float(np.average(y, weights=weight))
+        slope = float(np.average((u - centre) * (y - level), weights=weight)) / max(spread, 1e-12)
+        if slope <= 0:
+            return at, float(rise)
+        at = float(np.clip(centre - level / slope, low, high))
+    return at, slope

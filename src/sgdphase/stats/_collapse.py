@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -128,14 +129,9 @@ def collapse(
     rng = np.random.default_rng(seed)
     means = [seed_means(log_y) for _, log_y in logs]
     variances = _variances(logs)
-    known = all(log_y.shape[1] > 1 for _, log_y in logs)
     rows = [mean[None] for mean in means]
-    if known:
-        noise = _noise([log_y.shape[1] for _, log_y in logs], same_seeds, rng, copies)
-        rows = [
-            np.vstack([mean, mean + _wild(log_y, mean, normals)])
-            for (_, log_y), mean, normals in zip(logs, means, noise, strict=True)
-        ]
+    if all(log_y.shape[1] > 1 for _, log_y in logs):
+        rows = _replicates([log_y for _, log_y in logs], means, same_seeds, rng, copies)
     xs = [log_x for log_x, _ in logs]
 
     grid = np.linspace(*between, COARSE)
@@ -156,29 +152,20 @@ def collapse(
         raise InputError(
             f"between = {between}: the best exponent {gamma[0]:.3g} is at the end; widen the range"
         )
-    nothing = np.full(1, np.nan)
     return Collapse(
-        exponent=interval(gamma[0], gamma[1:] if known else nothing, level),
-        y_exponent=interval(alphas[0], alphas[1:] if known else nothing, level),
+        exponent=interval(gamma[0], gamma[1:], level),
+        y_exponent=interval(alphas[0], alphas[1:], level),
         chi2=float(chi2[0].min()),
         sizes=tuple(sorted({float(curve.size) for curve in curves})),
     )
 
 
-def effective_collapses(
-    curves: Sequence[Curve],
-    *,
-    window: int = 2,
-    y_exponent: float | None = 0.0,
-    between: tuple[float, float] = (-0.5, 2.0),
-    same_seeds: bool = False,
-    level: float = LEVEL,
-) -> list[Collapse]:
+def effective_collapses(curves: Sequence[Curve], *, window: int = 2, **how: Any) -> list[Collapse]:
     """How the exponent drifts with size: `collapse` over each window of consecutive sizes.
 
     Parameters
     ----------
-    curves, y_exponent, between, same_seeds, level
+    curves, **how
         As in `collapse`.
     window : int, default 2
         Number of sizes per collapse, from 2 to the number of sizes.
@@ -194,13 +181,7 @@ def effective_collapses(
     if not 2 <= window <= len(sizes):
         raise InputError(f"window = {window}: must be from 2 to the number of sizes {len(sizes)}")
     return [
-        collapse(
-            [c for c in curves if sizes[i] <= c.size <= sizes[i + window - 1]],
-            y_exponent=y_exponent,
-            between=between,
-            same_seeds=same_seeds,
-            level=level,
-        )
+        collapse([c for c in curves if sizes[i] <= c.size <= sizes[i + window - 1]], **how)
         for i in range(len(sizes) - window + 1)
     ]
 
@@ -243,14 +224,10 @@ def _measure(
     free = y_exponent is None
     alpha = dl / np.maximum(ll, 1e-300) if free else np.full(shape, y_exponent, dtype=np.float64)
     total = dd - 2 * alpha * dl + alpha**2 * ll
-    most = _most_points(xs)
+    # The points that could be compared at best, each curve's within each other's length.
+    most = sum(min(len(a), len(b)) for i, a in enumerate(xs) for b in xs[:i]) * 2
     chi2 = np.where(points >= MIN_OVERLAP * most, total / np.maximum(points, 1), np.inf)
     return chi2, alpha
-
-
-def _most_points(xs: list[FloatArray]) -> float:
-    """The points that could be compared at best, each curve's within each other's length."""
-    return float(sum(min(len(a), len(b)) for i, a in enumerate(xs) for b in xs[:i]) * 2)
 
 
 def _bottom(grid: FloatArray, chi2: FloatArray) -> FloatArray:
@@ -275,21 +252,25 @@ def _without_factors(
     return [(log_x, log_y - factor) for log_x, log_y in logs]
 
 
-def _noise(seeds: list[int], same: bool, rng: np.random.Generator, count: int) -> list[FloatArray]:
-    """Student's numbers for each curve, `[copy, seed]`; the same for all if the seeds are."""
+def _replicates(
+    logs: list[FloatArray],
+    means: list[FloatArray],
+    same: bool,
+    rng: np.random.Generator,
+    count: int,
+) -> list[FloatArray]:
+    """The means of each curve, then `count` replicates, `[1 + count, point]`."""
+    seeds = [log_y.shape[1] for log_y in logs]
     # The noise is known from the seeds of all curves, but the outer sizes weigh most: count half.
     dofs = seeds[0] - 1.0 if same else sum(n - 1 for n in seeds) / 2
     scale = np.sqrt(dofs / rng.chisquare(dofs, count))[:, None]
-    if same:
-        return [rng.standard_normal((count, seeds[0])) * scale] * len(seeds)
-    return [rng.standard_normal((count, n)) * scale for n in seeds]
-
-
-def _wild(log_y: FloatArray, mean: FloatArray, noise: FloatArray) -> FloatArray:
-    """Deviations of the means, `[copy, point]`, made of the residuals of the seeds."""
-    seeds = log_y.shape[1]
-    residual = np.nan_to_num(log_y - mean[:, None])
-    return np.asarray(noise @ residual.T / np.sqrt(seeds * (seeds - 1)))
+    noise, rows = np.empty(0), list[FloatArray]()
+    for log_y, mean, n in zip(logs, means, seeds, strict=True):
+        if not (rows and same):
+            noise = rng.standard_normal((count, n)) * scale
+        residual = np.nan_to_num(log_y - mean[:, None])
+        rows.append(np.vstack([mean, mean + noise @ residual.T / np.sqrt(n * (n - 1))]))
+    return rows
 
 
 def _variances(logs: list[tuple[FloatArray, FloatArray]]) -> list[FloatArray]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -36,8 +37,19 @@ class Estimate:
 
     def as_dict(self) -> dict[str, float | None]:
         """Plain numbers, None instead of NaN."""
-        fields = {"value": self.value, "low": self.low, "high": self.high}
-        return {name: float(v) if math.isfinite(v) else None for name, v in fields.items()}
+        return {name: plain(float(value)) for name, value in vars(self).items()}
+
+
+def plain(value: Any) -> Any:
+    """A value for JSON: records as dicts, tuples as lists, None for what is not finite."""
+    if isinstance(value, Mapping):
+        return {name: plain(part) for name, part in value.items()}
+    if isinstance(value, tuple):
+        return [plain(part) for part in value]
+    if hasattr(value, "as_dict"):
+        return value.as_dict()
+    value = value.item() if hasattr(value, "item") else value  # of numpy
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def shown(estimate: Estimate | None, count: int = 3) -> str:

@@ -64,9 +64,8 @@ def power_law(
         2 or more values above 0; others are left out.
     y : array_like [n] or [n, seeds]
         Likewise; NaN where a run is missing.
-    level : float, default 0.9; coverage of the intervals
-    replicates, seed : int, default 1000 and 0
-        Number and random seed of the bootstrap replicates.
+    level, replicates, seed
+        As in `loglinear`.
 
     Examples
     --------

@@ -61,30 +61,20 @@ def _erfc_integrals(lam: float, r: float, rule: Rule) -> tuple[float, float, flo
     """``int_0^inf rho x^k erfc((lam x - r)/sqrt(2)) dx``, k = 0, 1, 2, ``lam >= 0``, any ``r``."""
     bulk = math.sqrt(rule.chi + 2) + TAIL  # rho x^2 is nothing beyond
     i0 = i1 = i2 = 0.0
-    if r <= SPLIT:
-        reach = max(r, 0.0) + bulk
-        end = bulk if reach >= bulk * lam else reach / lam
-        for i in range(rule.nodes.size):
-            x = end * rule.nodes[i]
-            step = math.erfc((lam * x - r) / math.sqrt(2.0))
-            f = rule.weights[i] * math.exp(-0.5 * x * x) * step
-            i0 += f
-            i1 += f * x
-            i2 += f * x * x
-        scale = end ** (rule.chi + 1) / rule.norm
-        return i0 * scale, i1 * scale, i2 * scale
-
-    # 0 < x < start: erfc is 2
-    start = bulk if r - TAIL >= bulk * lam else (r - TAIL) / lam
+    near = r <= SPLIT
+    # beyond SPLIT only as far as erfc is 2
+    reach = max(r, 0.0) + bulk if near else r - TAIL
+    end = bulk if reach >= bulk * lam else reach / lam
     for i in range(rule.nodes.size):
-        x = start * rule.nodes[i]
-        f = 2 * rule.weights[i] * math.exp(-0.5 * x * x)
+        x = end * rule.nodes[i]
+        step = math.erfc((lam * x - r) / math.sqrt(2.0)) if near else 2.0
+        f = rule.weights[i] * math.exp(-0.5 * x * x) * step
         i0 += f
         i1 += f * x
         i2 += f * x * x
-    scale = start ** (rule.chi + 1) / rule.norm
+    scale = end ** (rule.chi + 1) / rule.norm
     i0, i1, i2 = i0 * scale, i1 * scale, i2 * scale
-    if start >= bulk:
+    if near or end >= bulk:
         return i0, i1, i2
 
     # the step, in s = lam x - r, so that it is resolved for any r and lam

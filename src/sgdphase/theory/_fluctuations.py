@@ -76,7 +76,6 @@ def asymptotic_fluctuations(chi: float) -> AsymptoticFluctuations:
     Parameters
     ----------
     chi : float, above -1
-        Exponent of the data density at the boundary.
 
     Examples
     --------
@@ -123,41 +122,22 @@ def fluctuations(
     check_positive(temperature=temperature)
     setting = Setting(chi, dim, margin, temperature, weight_decay)
     t = check_times(times)
-    unique, inverse = np.unique(t, return_inverse=True)
-    c = _covariance(unique, setting)[inverse.reshape(t.shape)]
-    return Fluctuations(t, c[..., 0], c[..., 2], c[..., 1])
-
-
-def relaxation_rates(w1: FloatArray, w_perp: FloatArray, setting: Setting) -> FloatArray:
-    """``|A11| + |A22|`` at points of the (w1, w_perp) plane: how fast deviations move."""
-    from sgdphase.theory._compiled import drift_and_jacobian
-
-    model = setting.compiled()
-    out = np.empty_like(w1)
-    for i in range(w1.size):
-        a = drift_and_jacobian(w1[i], w_perp[i], model)
-        out[i] = abs(a[2]) + abs(a[5])
-    return out
-
-
-def _covariance(times: FloatArray, setting: Setting) -> FloatArray:
-    """Rows ``(C11, C12, C22)`` at increasing ``times``."""
     from sgdphase.theory._compiled import log_lyapunov
 
-    out = np.zeros((times.size, 3))
+    unique, inverse = np.unique(t, return_inverse=True)
+    c = np.zeros((unique.size, 3))  # C11, C12, C22
     start = setting.untouched_until()
-    unit = setting.temperature / setting.dim
-    var_x = float(averages(0.0, math.inf, setting.chi).sigma11)
-    early = times <= start
+    unit = temperature / dim
+    var_x = float(averages(0.0, math.inf, chi).sigma11)
+    early = unique <= start
     for i in np.flatnonzero(early):
-        phi = decayed_time(times[i], 2 * setting.weight_decay)
-        out[i] = unit * var_x * phi, 0.0, unit * phi / 2
-    if np.all(early):
-        return out
-
-    # While untouched q = T phi, so that these are the values above in units of q/d. In this unit
-    # the covariance is of order one at all times.
-    first = [*log_start(start, setting), var_x, 0.0, 0.5]
-    y = integrate_log_time(log_lyapunov, first, start, times[~early], setting)
-    out[~early] = y[:, 2:] * np.exp(y[:, 1:2]) / setting.dim
-    return out
+        phi = decayed_time(unique[i], 2 * weight_decay)
+        c[i] = unit * var_x * phi, 0.0, unit * phi / 2
+    if not np.all(early):
+        # While untouched q = T phi, so that these are the values above in units of q/d. In this
+        # unit the covariance is of order one at all times.
+        first = [*log_start(start, setting), var_x, 0.0, 0.5]
+        y = integrate_log_time(log_lyapunov, first, start, unique[~early], setting)
+        c[~early] = y[:, 2:] * np.exp(y[:, 1:2]) / dim
+    c = c[inverse.reshape(t.shape)]
+    return Fluctuations(t, c[..., 0], c[..., 2], c[..., 1])

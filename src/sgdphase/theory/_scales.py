@@ -113,12 +113,8 @@ def scales(
     ----------
     train_size : float
         Number ``P`` of training points, above 0.
-    dim : int
-        Dimension ``d`` of the inputs, at least 2.
-    chi : float
-        Exponent of the data density at the boundary, above -1, up to 100.
-    margin : float
-        Margin of the hinge loss, above 0.
+    dim, chi, margin
+        As in ``online``; ``chi`` up to 100.
     lr, batch : float, default None
         Learning rate and batch, above 0; both or neither (``T = 1``).
 
@@ -132,7 +128,12 @@ def scales(
     c = constants(chi)
     check_positive(train_size=train_size, margin=margin)
     check_dim(dim)
-    temperature = _temperature(lr, batch)
+    temperature = 1.0
+    if lr is not None and batch is not None:
+        check_positive(lr=lr, batch=batch)
+        temperature = lr / batch
+    elif lr is not None or batch is not None:
+        raise InputError(f"lr = {lr}, batch = {batch}: must be both given or neither")
     mean_x = mean_abs_x1(chi)
     root_d = math.sqrt(dim)
 
@@ -178,12 +179,3 @@ def first_step(*, lr: float, batch: float, dim: int, chi: float) -> FirstStep:
     check_dim(dim)
     w1 = lr * mean_abs_x1(chi) / math.sqrt(dim)
     return FirstStep(w1=w1, w_perp=lr * math.sqrt((dim - 1) / (dim * batch)))
-
-
-def _temperature(lr: float | None, batch: float | None) -> float:
-    if lr is None and batch is None:
-        return 1.0
-    if lr is None or batch is None:
-        raise InputError(f"lr = {lr}, batch = {batch}: must be both given or neither")
-    check_positive(lr=lr, batch=batch)
-    return lr / batch

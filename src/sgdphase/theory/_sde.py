@@ -26,7 +26,6 @@ from sgdphase._typing import FloatArray, IntArray
 from sgdphase.errors import InputError
 from sgdphase.theory._averages import averages
 from sgdphase.theory._constants import check_positive
-from sgdphase.theory._fluctuations import relaxation_rates
 from sgdphase.theory._online import Setting, check_times, decayed_time, solve
 
 RATES_PER_DECADE = 24
@@ -78,10 +77,8 @@ def online_ensemble(
 
     Parameters
     ----------
-    times : array_like [n]
-        ``lr x steps``, from 0 to 1e100, in any order.
-    chi, dim, margin, weight_decay
-        As in ``online``.
+    times, chi, dim, margin, weight_decay
+        As in ``online``; ``times`` have one axis.
     temperature : float; ``T = lr/batch``, above 0
     size : int
         Number of trajectories, at least 1.
@@ -112,34 +109,35 @@ def online_ensemble(
     if positive.size:
         model = setting.compiled()
         start, steps, stops = _grid(unique[positive], setting, accuracy)
+        mean, _ = setting.untouched(start)
+        unit = temperature / dim * decayed_time(start, 2 * weight_decay)
+        var_x = float(averages(0.0, math.inf, chi).sigma11)
         for row, child in enumerate(np.random.SeedSequence(seed).spawn(size)):
             rng = np.random.default_rng(child)
-            first = _first_point(start, setting, rng)
+            # While every point is unfitted.
+            first = mean + math.sqrt(unit * var_x) * rng.standard_normal()
+            first_q = unit * rng.chisquare(dim + 1)
             normals = rng.standard_normal((steps.size, 2))
-            path = walk(*first, steps, stops, normals, model)
+            path = walk(first, first_q, steps, stops, normals, model)
             w1[row, positive], q[row, positive] = path
     return OnlineEnsemble(t, w1[:, inverse], np.sqrt(q)[:, inverse])
-
-
-def _first_point(time: float, setting: Setting, rng: np.random.Generator) -> tuple[float, float]:
-    """``(w1, q)`` drawn at a time when every point is still unfitted."""
-    mean, _ = setting.untouched(time)
-    unit = setting.temperature / setting.dim * decayed_time(time, 2 * setting.weight_decay)
-    var_x = float(averages(0.0, math.inf, setting.chi).sigma11)
-    w1 = mean + math.sqrt(unit * var_x) * rng.standard_normal()
-    return w1, unit * rng.chisquare(setting.dim + 1)
 
 
 def _grid(
     times: FloatArray, setting: Setting, accuracy: float
 ) -> tuple[float, FloatArray, IntArray]:
     """Start, step lengths, and after how many steps each of the increasing ``times`` is reached."""
+    from sgdphase.theory._compiled import drift_and_jacobian
+
     start = min(setting.untouched_until(), float(times[0]))
     decades = math.log10(times[-1] / start)
     count = 2 + math.ceil(RATES_PER_DECADE * decades)
     t = np.union1d(np.geomspace(start, times[-1], count), times)
     t = t[(t >= start) & (t <= times[-1])]
-    rates = 1 / t + relaxation_rates(*solve(t, setting), setting)
+    points, model = zip(*solve(t, setting), strict=True), setting.compiled()
+    a = np.array([drift_and_jacobian(*point, model) for point in points])
+    # |A11| + |A22|: how fast deviations move.
+    rates = 1 / t + (np.abs(a[:, 2]) + np.abs(a[:, 5]))
     log_t = np.log(t)
     # how many steps are due by time t, counted from the start
     due = np.concatenate([[0.0], np.cumsum(np.diff(log_t) * (t * rates)[1:])]) / accuracy

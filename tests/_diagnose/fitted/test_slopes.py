@@ -8,7 +8,6 @@ import pytest
 
 from sgdphase._diagnose.fitted.slopes import LocalSlopes
 from sgdphase._diagnose.learner import Trial
-from sgdphase.errors import InputError
 
 # B* = 64 and the first-step line at lr = 1: at least 5 octaves into each regime.
 DEEP = [
@@ -203,12 +202,3 @@ def test_seeds_told_by_others_count(surface, finish):
             learner.tell(Trial(lr, batch, seed), surface()(Trial(lr, batch, seed)))
     finish(learner, surface())
     assert learner.answer().seeds == 9
-
-
-def test_bad_input():
-    with pytest.raises(InputError, match="batch = 65: must be from 1 to 64"):
-        LocalSlopes(1.0, 65, 64)
-    with pytest.raises(InputError, match="lr = -1"):
-        LocalSlopes(-1.0, 8, 64)
-    with pytest.raises(InputError, match="most seeds = 2"):
-        LocalSlopes(1.0, 8, 64, most_seeds=2)

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from html import escape
 from typing import Any, Literal
 
-from sgdphase._diagnose.answer import plain
 from sgdphase._display import Columns, Shown
 from sgdphase._sweep import Run
 from sgdphase.diagram import LinePoint, Regime
-from sgdphase.stats import Estimate
+from sgdphase.stats import Estimate, plain
 
 
 @dataclass(frozen=True)
@@ -25,7 +24,7 @@ class Size:
     notes: tuple[str, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
-        return {part.name: plain(getattr(self, part.name)) for part in fields(self)}
+        return {name: plain(part) for name, part in vars(self).items()}
 
 
 @dataclass(frozen=True)
@@ -132,9 +131,14 @@ class FittedDiagnosis(Shown):
         known = [size for size in self.sizes if size.critical_batch is not None]
         return max(known, key=lambda size: size.train_size, default=None)
 
+    @property
+    def critical_batches(self) -> dict[int, Estimate]:
+        """`B*` by train size, where it is known."""
+        return {s.train_size: s.critical_batch for s in self.sizes if s.critical_batch is not None}
+
     def critical_batch_at(self, train_size: int) -> Estimate | None:
         """`B*` at `train_size`, if it is known."""
-        return next((s.critical_batch for s in self.sizes if s.train_size == train_size), None)
+        return self.critical_batches.get(train_size)
 
     def gd_line_at(self, batch: float) -> float | None:
         """`lr_c` at `batch`: it rises as `T_c batch` below `B*`, and is constant above.
@@ -184,34 +188,13 @@ class FittedDiagnosis(Shown):
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON; None where there is no number."""
-        largest = self.critical_batch
-        critical = None
-        if largest is not None:
-            critical = {**plain(largest.critical_batch), "train_size": largest.train_size}
-        values: dict[str, Any] = {
-            "lr": self.lr,
-            "batch": self.batch,
-            "train_size": self.train_size,
-            "measured_at": self.measured_at,
-            "regime": self.regime,
-            "between": self.between,
-            "confidence": self.confidence,
-            "expected_regime": self.expected,
-            "slopes": self.slopes,
-            "critical_batch": critical,
-            "sizes": self.sizes,
-            "gd_line": self.gd_line,
-            "largest_batch": {
-                "constant_temperature": self.constant_temperature,
-                "constant_lr": self.constant_lr,
-            },
-            "scaling": self.scaling,
-            "first_step_share": self.first_step_share,
-            "noise_scale": self.noise_scale,
-            "warnings": self.warnings,
-            "unknown": self.unknown,
-            "trainings": self.trainings,
-            "seconds": self.seconds,
-            "settings": self.settings,
-        }
-        return {name: plain(value) for name, value in values.items()}
+        left_out = ("reason", "runs")
+        values = {name: plain(part) for name, part in vars(self).items() if name not in left_out}
+        values["expected_regime"] = values.pop("expected")
+        ways = ("constant_temperature", "constant_lr")
+        values["largest_batch"] = {way: values.pop(way) for way in ways}
+        size, values["critical_batch"] = self.critical_batch, None
+        if size is not None:
+            star = plain(size.critical_batch)
+            values["critical_batch"] = {**star, "train_size": size.train_size}
+        return values

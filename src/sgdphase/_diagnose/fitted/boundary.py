@@ -17,7 +17,6 @@ from sgdphase._diagnose.fitted.crossover import Crossover, Side, crossover
 from sgdphase._diagnose.fitted.reasons import left_out
 from sgdphase._diagnose.fitted.row import STEP, row_search
 from sgdphase._diagnose.learner import PlaneSearcher, Search, Trial
-from sgdphase.errors import require
 from sgdphase.stats import Estimate, nearest_power
 
 DISTANCES = (4, 8, 16)  # from B*, of the cells that a side is measured at
@@ -28,7 +27,7 @@ PROBES = 8  # of batches on the way down to the noise-dominated side
 
 @dataclass(frozen=True)
 class Critical:
-    """`B*`, if it is known, in the row `lr`, from `trials` observed runs.
+    """`B*`, if it is known, in the row `lr`.
 
     If small batches are of no use in the row (`too_noisy`), a row of lower lr may give it. `notes`
     say why it is not known, and what is needed.
@@ -36,15 +35,12 @@ class Critical:
 
     critical_batch: Estimate | None
     lr: float | None
-    trials: int
     notes: tuple[str, ...] = ()
     too_noisy: bool = False
 
 
 @dataclass
 class _State:
-    """What the search knows so far."""
-
     lr: float = math.nan  # of the row, once it is known
     large: int = 0  # the batch of the row search
     noise: tuple[int, ...] = ()
@@ -68,25 +64,20 @@ class CriticalBatch(PlaneSearcher):
     tolerance: float = 0.5
     _state: _State = field(default_factory=_State, init=False, repr=False)
 
-    def __post_init__(self) -> None:
-        guess = {} if self.guess is None else {"guess": self.guess}
-        self.check(self.train_size, lr=self.lr, **guess)
-        require("tolerance", self.tolerance, lambda t: t > 0, "a number of octaves above 0")
-
     def answer(self) -> Critical:
         self.ask()
         state = self._state
-        lr, trials = None if math.isnan(state.lr) else state.lr, len(self.observations.runs)
+        lr = None if math.isnan(state.lr) else state.lr
         if not state.noise or not state.first:
-            return Critical(None, lr, trials, notes=(state.why,), too_noisy=state.too_noisy)
+            return Critical(None, lr, (state.why,), state.too_noisy)
         fit = self._fit()
         if fit is None:
             reason = self._left_out((*state.noise, *state.first))
             why = f"at lr {lr:g} no seed can be used on both sides of B*: {reason}"
-            return Critical(None, lr, trials, notes=(why,))
+            return Critical(None, lr, (why,))
         if fit.missing_law:
-            return Critical(None, lr, trials, notes=(fit.missing_law,))
-        return Critical(fit.critical_batch, lr, trials, notes=self._notes(fit))
+            return Critical(None, lr, (fit.missing_law,))
+        return Critical(fit.critical_batch, lr, self._notes(fit))
 
     def search(self) -> Search:
         self._state = state = _State()
@@ -124,23 +115,23 @@ class CriticalBatch(PlaneSearcher):
             if math.isnan(rise):
                 batch = 4 * batch
                 if batch > large / NEAREST:
-                    state.too_noisy = True
-                    reason = self._left_out(self._batches_below(large))
-                    state.why = f"at lr {lr:g} no run below batch {large} can be used: {reason}"
+                    self._too_noisy(large, f"no run below batch {large} can be used")
                     return None
             elif rise >= 2 or batch <= lowest:
                 break
             else:
                 batch = max(self._allowed(batch / 16), lowest)
         if math.isnan(rise) or (rise < 1 and lowest > self.smallest_batch):
-            state.too_noisy = True
-            reason = self._left_out(self._batches_below(large))
-            state.why = f"at lr {lr:g} batches small enough for noise cannot be used: {reason}"
+            self._too_noisy(large, "batches small enough for noise cannot be used")
             return None
         if rise < 1:
             state.why = self._bound_below(lowest)
             return None
         return float(batch * 2**rise)
+
+    def _too_noisy(self, large: int, what: str) -> None:
+        reason = self._left_out(self._batches_below(large))
+        self._state.too_noisy, self._state.why = True, f"at lr {self._state.lr:g} {what}: {reason}"
 
     def _both_sides(self, estimate: float) -> Search:
         """The cells around `B*`, first of one seed to see that they are well placed, then more."""
@@ -162,18 +153,10 @@ class CriticalBatch(PlaneSearcher):
             if fit is None or abs(math.log2(fit.critical_batch.value / centre)) <= 1:
                 break
             estimate = fit.critical_batch.value
-        cells = [b for b in (*noise, *first) if not math.isnan(self._level(b))]
-        done = 1
-        while done < self.most_seeds:
-            upto = min(done + 2, self.seeds) if done < self.seeds else done + 1
-            wanted = tuple(Trial(lr, batch, s) for s in range(done, upto) for batch in cells)
-            if done >= self.seeds and self.missing(wanted) and self._precise():
-                return
-            yield wanted
-            done = upto
+        cells = [(lr, b) for b in (*noise, *first) if not math.isnan(self._level(b))]
+        yield from self.add_seeds(cells, 1, at_once=(2, 1))
 
-    def _precise(self) -> bool:
-        """Whether the answer is precise enough."""
+    def is_precise(self) -> bool:
         fit = self._fit()
         if fit is None or fit.seeds < 2:
             return False

@@ -1,4 +1,4 @@
-"""The search of the GD line at a batch below `B*` and one above: where `m` is `factor` times GD's.
+"""The search of the GD line at a batch below `B*` and one above: where `m` is twice GD's.
 
 At small `lr` the alignment does not depend on it: `m = m_gd`. Runs there cost most, as `batch/lr`,
 so the plateau is searched once, at the smaller batch, by factors of 4 in `lr` down to where `log m`
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Generator, Iterable
-from dataclasses import KW_ONLY, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -19,7 +19,6 @@ from sgdphase._diagnose.fitted.reasons import left_out
 from sgdphase._diagnose.learner import Cell, PlaneSearcher, Search, Trial
 from sgdphase.diagram import LinePoint
 from sgdphase.diagram._boundaries import crossing
-from sgdphase.errors import require
 from sgdphase.stats import REPLICATES, interval, nearest_power, seed_means, seed_replicates
 
 STEP = 4.0
@@ -27,6 +26,8 @@ STEPS = 10  # of that size at most, in each direction
 # Slope of log m over a step. m = m_gd + c lr is then within 9 % of m_gd at the lower end.
 FLAT = 0.15
 AWAY = 4  # from B*, of the batches at which the line is measured
+LINE = 1.0  # octaves of m over m_gd
+TOLERANCE = 0.5
 # Octaves of m between the line and the ends of a bracket, so that it still is one under noise: few
 # at the lower end, where runs cost most, and many at the upper end.
 BELOW, ABOVE = 0.25, 0.75
@@ -34,10 +35,9 @@ BELOW, ABOVE = 0.25, 0.75
 
 @dataclass(frozen=True)
 class GdPoints:
-    """Points of the GD line, from `trials` observed runs, and why there are no more."""
+    """Points of the GD line, and why there are no more."""
 
     points: tuple[LinePoint, ...]
-    trials: int
     notes: tuple[str, ...] = ()
 
 
@@ -53,20 +53,12 @@ class _State:
 
 @dataclass
 class GdLineSearch(PlaneSearcher):
-    """Asks for runs until each point is known to `tolerance` octaves of `lr`, or seeds end."""
+    """Asks for runs until each point is known to `TOLERANCE` octaves of `lr`, or seeds end."""
 
     lr: float
     critical_batch: float
     train_size: int
-    _: KW_ONLY
-    factor: float = 2.0
-    tolerance: float = 0.5
     _state: _State = field(default_factory=_State, init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        self.check(self.train_size, lr=self.lr, critical_batch=self.critical_batch)
-        require("factor", self.factor, lambda f: 1 < f < math.inf, "a number above 1, as 2")
-        require("tolerance", self.tolerance, lambda t: t > 0, "a number of octaves above 0")
 
     @property
     def batches(self) -> tuple[int, ...]:
@@ -92,7 +84,7 @@ class GdLineSearch(PlaneSearcher):
                 )
         if not state.ended:
             notes.append("the search for the GD line has not ended: it needs the runs it asks for")
-        return GdPoints(tuple(points), len(self.observations.runs), tuple(notes))
+        return GdPoints(tuple(points), tuple(notes))
 
     def search(self) -> Search:
         self._state = state = _State()
@@ -103,14 +95,8 @@ class GdLineSearch(PlaneSearcher):
         start = state.plateau[1]
         for batch in self.batches:
             start = yield from self._bracket(batch, start)
-        cells = self._cells()
-        done = 1
-        while state.brackets and done < self.most_seeds:
-            wanted = tuple(Trial(*cell, done) for cell in cells)
-            if done >= self.seeds and self.missing(wanted) and self._precise():
-                break
-            yield wanted
-            done += 1
+        if state.brackets:
+            yield from self.add_seeds(self._cells(), 1, at_once=(1, 1))
         state.ended = True
 
     def _find_plateau(self) -> Search:
@@ -135,7 +121,6 @@ class GdLineSearch(PlaneSearcher):
 
     def _bracket(self, batch: int, start: float) -> Generator[tuple[Trial, ...], None, float]:
         """Learning rates around the line, a factor 4 apart and one between; where to start next."""
-        line = math.log2(self.factor)
         low = yield from self._below(batch, start)
         if low is None:
             tried = [(trial.lr, batch) for trial in self.observations.runs if trial.batch == batch]
@@ -143,7 +128,7 @@ class GdLineSearch(PlaneSearcher):
             self._state.notes.append(f"no run at batch {batch} is below the GD line: {reason}")
             return start
         rates = [low]
-        while self._rise((rates[-1], batch)) < line + ABOVE and len(rates) <= STEPS:
+        while self._rise((rates[-1], batch)) < LINE + ABOVE and len(rates) <= STEPS:
             for step in (STEP, STEP / 2):  # the smaller one where the larger is too much
                 yield (Trial(rates[-1] * step, batch, 0),)
                 if math.isfinite(self._rise((rates[-1] * step, batch))):
@@ -152,16 +137,16 @@ class GdLineSearch(PlaneSearcher):
             else:
                 break
         rises = [self._rise((x, batch)) for x in rates]
-        if rises[-1] < line:
+        if rises[-1] < LINE:
             reason = self._left_out((rates[-1] * step, batch) for step in (STEP, STEP / 2))
             ends = f", and above it {reason}: there the line ends" if reason else ""
             self._state.notes.append(
-                f"at batch {batch} the alignment is below {self.factor:g} times GD's up to lr "
+                f"at batch {batch} the alignment is below {2**LINE:g} times GD's up to lr "
                 f"{rates[-1]:g}{ends}"
             )
             return start
-        upper = next(i for i, rise in enumerate(rises) if rise >= line)
-        lower = max(i for i in range(upper) if rises[i] <= self._low_enough)
+        upper = next(i for i, rise in enumerate(rises) if rise >= LINE)
+        lower = max(i for i in range(upper) if rises[i] <= LINE - BELOW)
         kept = rates[lower:]
         if batch == self.batches[0]:
             kept += self._state.plateau or ()  # run anyway, and low enough for any noise
@@ -178,7 +163,7 @@ class GdLineSearch(PlaneSearcher):
         for _ in range(STEPS):
             yield (Trial(x, batch, 0),)
             rise = self._rise((x, batch))
-            if rise <= self._low_enough:
+            if rise <= LINE - BELOW:
                 return x
             if math.isnan(rise):
                 # Lower rates are no better on the way down, and cost more.
@@ -196,12 +181,6 @@ class GdLineSearch(PlaneSearcher):
         runs = self.observations.runs
         return left_out(runs[trial] for trial in dict.fromkeys(trials) if trial in runs)
 
-    @property
-    def _low_enough(self) -> float:
-        """Octaves over `m_gd` at which a run is below the line for sure."""
-        line = math.log2(self.factor)
-        return line - min(BELOW, line / 2)
-
     def _cells(self) -> list[Cell]:
         plateau = [(lr, self.batches[0]) for lr in self._state.plateau or ()]
         around = [(lr, b) for b, rates in self._state.brackets.items() for lr in rates]
@@ -209,8 +188,8 @@ class GdLineSearch(PlaneSearcher):
 
     def _plateau(self, seed: int) -> tuple[float, float]:
         """`log2 m_gd` of a seed from its two lowest runs, and the correction to the lowest."""
-        plateau = [(lr, self.batches[0]) for lr in self._state.plateau or ()]
-        low, high = (self.observations.log(cell, seed) for cell in plateau)
+        plateau = self._state.plateau or ()
+        low, high = (self.observations.log((lr, self.batches[0]), seed) for lr in plateau)
         ratio = min(2.0 ** (high - low), STEP / 2)  # noise must not turn m_gd negative
         left = math.log2((STEP - 1) / (STEP - ratio))
         return low - left, left
@@ -230,14 +209,14 @@ class GdLineSearch(PlaneSearcher):
         known = there.sum(axis=1) >= max(there.sum(axis=1).max(initial=0) / 2, 1)
         if known.sum() < 2:
             return None
-        x, line = np.log2(rates)[known], math.log2(self.factor)
+        x = np.log2(rates)[known]
         rng = np.random.default_rng(0)
         copies = seed_replicates(rise[known], rng, REPLICATES)
         copies += np.nanmean(left) / 2 * rng.standard_normal((REPLICATES, 1))
-        place = float(crossing(x, seed_means(rise[known])[None], line)[0])
+        place = float(crossing(x, seed_means(rise[known])[None], LINE)[0])
         if not x[0] < place < x[-1]:
             return None
-        estimate = interval(place, crossing(x, copies, line))
+        estimate = interval(place, crossing(x, copies, LINE))
         # Replicates that cross beyond the runs are put at their end: no bound is known there.
         low = estimate.low if estimate.low > x[0] else math.nan
         high = estimate.high if estimate.high < x[-1] else math.nan
@@ -246,8 +225,8 @@ class GdLineSearch(PlaneSearcher):
         )
 
     def _narrow(self, point: LinePoint) -> bool:
-        return bool(point.lr.high / point.lr.low <= 4.0**self.tolerance)
+        return bool(point.lr.high / point.lr.low <= 4.0**TOLERANCE)
 
-    def _precise(self) -> bool:
+    def is_precise(self) -> bool:
         points = [self._point(batch) for batch in self._state.brackets]
         return all(point is not None and self._narrow(point) for point in points)

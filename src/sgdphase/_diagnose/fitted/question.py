@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from sgdphase._diagnose.fitted.answer import FittedDiagnosis, Size
-from sgdphase._diagnose.fitted.boundary import Critical, CriticalBatch
+from sgdphase._diagnose.fitted.boundary import CriticalBatch
 from sgdphase._diagnose.fitted.gd_line_search import GdLineSearch
 from sgdphase._diagnose.fitted.growth import growth
 from sgdphase._diagnose.fitted.limits import carried, limits, regime_at
@@ -61,13 +61,10 @@ class Question:
 
     @property
     def _schedule(self) -> Schedule:
-        return Schedule(
-            self.runner, lr=self.lr, batch=self.batch, ladder=self.ladder, fixed=self.fixed
-        )
+        return Schedule(self.runner, self.lr, self.batch, self.ladder, self.fixed)
 
     @property
     def _common(self) -> dict[str, Any]:
-        """The arguments of every learner."""
         return {
             "smallest_batch": self.runner.user.smallest_batch,
             "seeds": self.seeds,
@@ -109,7 +106,7 @@ class Question:
             constant_temperature=temperature,
             constant_lr=rate,
             scaling=scaling,
-            first_step_share=_first_step_share(self._runs_here(at)),
+            first_step_share=self._first_step_share(at),
             noise_scale=self.noise_scale,
             warnings=(*user.warnings, *_warnings(runs)),
             unknown=self._unknown(at, grows=scaling is not None),
@@ -172,18 +169,25 @@ class Question:
         local = learner.answer()
         # Runs that are not fitted are a reason, whatever else the budget would have bought.
         self._note(_REGIME, size, local.notes, done or local.regime in ("missing", "diverged"))
-        text: str = {"missing": "not fitted", "unclear": "not clear"}.get(
-            local.regime, local.regime
-        )
+        text = {"missing": "not fitted", "unclear": "not clear"}.get(local.regime, local.regime)
         if local.between is not None:
             text = f"between {' and '.join(local.between)}"
         self.runner.report(f"your point at {size} points: {text}")
         return local
 
     def _critical_batch(self, size: int, smaller: Sequence[Size]) -> Size:
-        """`B*` at a size; the search starts from that of the size below."""
+        """`B*` at a size; the search starts from that of the size below.
+
+        In the row of the user's learning rate, or in one below if that is too noisy.
+        """
         known = [s.critical_batch.value for s in smaller if s.critical_batch is not None]
-        answer, done = self._critical(size, known[-1] if known else None)
+        guess = known[-1] if known else None
+        for lower in _ROWS:
+            learner = CriticalBatch(self.row / lower, size, guess=guess, **self._common)
+            done = self._learn(learner, size, f"B* at {size} points")
+            answer = learner.answer()
+            if not done or not answer.too_noisy:
+                break
         if answer.critical_batch is None:
             self._note("B*", size, answer.notes, done)
         else:
@@ -191,16 +195,6 @@ class Question:
                 self.notes["B* more closely", size] = ("the budget was spent",)
             self.runner.report(f"B* at {size} points: {shown(answer.critical_batch)}")
         return Size(size, answer.critical_batch, notes=answer.notes)
-
-    def _critical(self, size: int, guess: float | None) -> tuple[Critical, bool]:
-        """In the row of the user's learning rate, or in one below if that is too noisy."""
-        for lower in _ROWS:
-            learner = CriticalBatch(self.row / lower, size, guess=guess, **self._common)
-            done = self._learn(learner, size, f"B* at {size} points")
-            answer = learner.answer()
-            if not done or not answer.too_noisy:
-                break
-        return answer, done
 
     def _gd_line(self, size: Size) -> dict[int, tuple[LinePoint, ...]]:
         """Its points, if any, under the size."""
@@ -214,14 +208,23 @@ class Question:
         self._note(_LINE, points, answer.notes, done)
         return {points: answer.points} if answer.points else {}
 
-    def _runs_here(self, size: int) -> list[Run]:
-        """Of this question, at the user's point."""
-        here = (self.lr, self.batch)
-        return [
-            self.runner.runs[size][trial]
-            for trial in sorted(self.runner.used.get(size, ()))
-            if (trial.lr, trial.batch) == here
-        ]
+    def _first_step_share(self, size: int) -> Estimate | None:
+        """The alignment after one step over that at the end; the mean over the user's fitted runs.
+
+        There is one run per seed; None if no run has it.
+        """
+        shares = []
+        for trial in sorted(self.runner.used.get(size, ())):
+            outcome = self.runner.runs[size][trial].outcome
+            last = outcome.observables.get("alignment", math.nan)
+            first = outcome.observables.get("first_step_alignment", math.nan)
+            is_here = (trial.lr, trial.batch) == (self.lr, self.batch)
+            if is_here and outcome.status == "fitted" and math.isfinite(first) and last > 0:
+                shares.append(first / last)
+        if not shares:
+            return None
+        copies = seed_replicates([shares], np.random.default_rng(0), REPLICATES)
+        return interval(float(seed_means([shares])[0]), copies[:, 0])
 
     def _noise_scale(self, size: int) -> dict[str, float]:
         if self.runner.user.train_size is None or self.runner.is_over:
@@ -240,20 +243,3 @@ def _warnings(runs: Sequence[Run]) -> list[str]:
         return []
     waited = [run.seconds for run in runs if unusable(run.outcome) == "given up"]
     return [f"left out: {left_out((run.outcome for run in runs), waited)}"]
-
-
-def _first_step_share(runs: Sequence[Run]) -> Estimate | None:
-    """The alignment after one step over that at the end; the mean over the fitted runs of a point.
-
-    There is one run per seed; None if no run has it.
-    """
-    shares = []
-    for run in runs:
-        last = run.outcome.observables.get("alignment", math.nan)
-        first = run.outcome.observables.get("first_step_alignment", math.nan)
-        if run.outcome.status == "fitted" and math.isfinite(first) and last > 0:
-            shares.append(first / last)
-    if not shares:
-        return None
-    copies = seed_replicates([shares], np.random.default_rng(0), REPLICATES)
-    return interval(float(seed_means([shares])[0]), copies[:, 0])

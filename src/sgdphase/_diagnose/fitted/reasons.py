@@ -38,18 +38,12 @@ def left_out(outcomes: Iterable[Outcome], waited: Sequence[float] = ()) -> str:
     """
     every = list(outcomes)
     groups = {reason: [o for o in every if unusable(o) == reason] for reason in _REASONS}
-    texts = []
-    for reason, group in groups.items():
-        if group:
-            one, count = len(group) == 1, f"{len(group)} of {len(every)} run"
-            count += "" if len(every) == 1 else "s"
-            texts.append(_text(reason, group, count, one, waited))
+    texts = (_text(reason, group, len(every), waited) for reason, group in groups.items() if group)
     return "; ".join(texts)
 
 
-def _text(
-    reason: str, group: Sequence[Outcome], count: str, one: bool, waited: Sequence[float]
-) -> str:
+def _text(reason: str, group: Sequence[Outcome], of: int, waited: Sequence[float]) -> str:
+    one, count = len(group) == 1, f"{len(group)} of {of} run{'s' * (of > 1)}"
     match reason:
         case "budget":
             return _unfitted(group, count, one)

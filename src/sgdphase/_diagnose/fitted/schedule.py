@@ -82,7 +82,7 @@ class Schedule:
         left, each, before = 0.0, 0.0, sizes[0]
         for size in sizes:
             took = [run.seconds for run in runner.runs.get(size, {}).values()]
-            each = float(np.mean(took)) if took else each * growth_factor(size, before)
+            each = float(np.mean(took)) if took else each * math.pow(size / before, _GROWTH)
             used = len(runner.used.get(size, ()))
             most, least = (_AT_LARGEST, _AT_OTHERS // 3) if size == sizes[-1] else (_AT_OTHERS, 0)
             left += each * max(most - used, least)
@@ -152,16 +152,10 @@ def total_seconds(sizes: Sequence[int], foot: int, seconds: float) -> float:
 
 def seconds_for_one(size: int, foot: int, seconds: float) -> float:
     """Of the trainings that `B*` at one size takes, if one at `foot` points takes `seconds`."""
-    return _AT_OTHERS * max(seconds * growth_factor(size, foot), _LEAST)
-
-
-def growth_factor(size: int, foot: int) -> float:
-    """How many times as long a training at a size takes as one at another."""
-    return math.pow(size / foot, _GROWTH)
+    return _AT_OTHERS * max(seconds * math.pow(size / foot, _GROWTH), _LEAST)
 
 
 def given(sizes: Sequence[int], batch: int, full: int | None) -> list[int]:
-    """The sizes that the user asked for, checked."""
     wanted = sorted(set(sizes))
     if not wanted or wanted[0] < 2:
         raise InputError(f"train sizes = {list(sizes)}: must be integers of at least 2")

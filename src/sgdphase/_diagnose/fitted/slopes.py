@@ -24,10 +24,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from sgdphase._diagnose.fitted.reasons import left_out
-from sgdphase._diagnose.learner import Cell, PlaneSearcher, Search, Trial
+from sgdphase._diagnose.learner import Cell, PlaneSearcher, Search
 from sgdphase._typing import FloatArray
 from sgdphase.diagram._regimes import CONFIDENCE, REACH, TARGETS, Regime, nearest_target
-from sgdphase.errors import require
 from sgdphase.stats import LEVEL, REPLICATES, Estimate, interval, seed_means, seed_replicates
 
 NAMES = tuple(TARGETS)
@@ -75,18 +74,12 @@ class LocalSlopes(PlaneSearcher):
     batch: int
     train_size: int
 
-    def __post_init__(self) -> None:
-        self.check(self.train_size, lr=self.lr)
-        low, high = self.smallest_batch, self.train_size
-        require("batch", self.batch, lambda b: low <= b <= high, f"from {low} to {high}")
-
     @property
     def middle(self) -> Cell:
         return (self.lr, self.batch)
 
     @property
     def rates(self) -> tuple[Cell, Cell]:
-        """The cells below and above in learning rate."""
         return (self.lr / 2, self.batch), (self.lr * 2, self.batch)
 
     @property
@@ -97,14 +90,7 @@ class LocalSlopes(PlaneSearcher):
 
     def search(self) -> Search:
         cells = dict.fromkeys((self.middle, *self.batches, *self.rates))
-        done = 0
-        while done < self.most_seeds:
-            upto = min(done + 2, self.seeds if done < self.seeds else self.most_seeds)
-            wanted = tuple(Trial(*cell, seed) for seed in range(done, upto) for cell in cells)
-            if done >= self.seeds and self.missing(wanted) and self._settled():
-                return
-            yield wanted
-            done = upto
+        yield from self.add_seeds(cells, 0, at_once=(2, 2))
 
     def answer(self) -> Local:
         slopes, sides = self._slopes()
@@ -123,12 +109,18 @@ class LocalSlopes(PlaneSearcher):
         confidence, notes = None, self._side_notes(sides)
         verdict, unfitted = self._verdict(slopes), self._unfitted()
         if unfitted is not None:
-            regime, notes = unfitted, (self._why_unfitted(),)
+            reason = left_out(self.observations.outcomes([self.middle]))
+            at = f"at lr {self.lr:g} and batch {self.batch}: {reason}"
+            regime, notes = (
+                unfitted,
+                (f"{at}; regimes are those of trainings that fit every point",),
+            )
         elif verdict is None:
             notes = (self._lacking(slopes), *notes)
         else:
             regime, confidence = verdict.regime, verdict.confidence
-            if regime == "unclear" and verdict.decided and self._is_between(verdict):
+            is_between = abs(verdict.third) <= THIRD and verdict.share >= CONFIDENCE
+            if regime == "unclear" and verdict.decided and is_between:
                 between = verdict.largest
             elif regime == "unclear":
                 notes = (self._unclear(verdict, int(both.sum())), *notes)
@@ -194,36 +186,21 @@ class LocalSlopes(PlaneSearcher):
             share=float(np.mean(_weights(copies).argmin(axis=-1) == third)),
         )
 
-    def _is_between(self, verdict: _Verdict) -> bool:
-        return abs(verdict.third) <= THIRD and verdict.share >= CONFIDENCE
-
-    def _settled(self) -> bool:
+    def is_precise(self) -> bool:
         slopes, _ = self._slopes()
         if self._unfitted() is not None or not np.isfinite(slopes).any():
             return True
         verdict = self._verdict(slopes)
         return verdict is not None and verdict.decided
 
-    def _statuses(self) -> Counter[str]:
-        seeds = self.observations.seeds([self.middle])
-        return Counter(self.observations.runs[Trial(*self.middle, seed)].status for seed in seeds)
-
     def _unfitted(self) -> Regime | None:
         """The regime of a point whose runs mostly diverge, or are never fitted."""
-        statuses = self._statuses()
+        statuses = Counter(run.status for run in self.observations.outcomes([self.middle]))
         if statuses["diverged"] > statuses["fitted"]:
             return "diverged"
         return "missing" if statuses and not statuses["fitted"] else None
 
-    def _why_unfitted(self) -> str:
-        reason = left_out(self.observations.outcomes([self.middle]))
-        return (
-            f"at lr {self.lr:g} and batch {self.batch}: {reason}; regimes are those of trainings "
-            "that fit every point"
-        )
-
     def _lacking(self, slopes: FloatArray) -> str:
-        """Why there is no verdict."""
         seeds = np.isfinite(slopes).sum(axis=1)
         reason = left_out(self.observations.outcomes((self.middle, *self.rates, *self.batches)))
         if reason:

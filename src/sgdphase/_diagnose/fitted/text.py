@@ -64,7 +64,9 @@ def _training(d: FittedDiagnosis) -> str:
 def _regime(d: FittedDiagnosis) -> Iterator[str]:
     sure = "" if d.confidence is None else f" (confidence {d.confidence:.2f})"
     if d.regime in _MEANS:
-        border = _is_near_border(d)
+        slopes = [s.value if s else 0.0 for s in (d.slopes["lr"], d.slopes["batch"])]
+        # More than half way from the regime's target to its border.
+        border = math.dist(slopes, TARGETS[d.regime]) > REACH / 2
         name = f"{d.regime}{', near its border' if border else ''}{sure}"
         means = f"mostly, {_MEANS[d.regime]}" if border else _MEANS[d.regime]
     elif d.between is not None:
@@ -76,35 +78,21 @@ def _regime(d: FittedDiagnosis) -> Iterator[str]:
     yield f"Regime: {name}, at lr {d.lr:g}, batch {d.batch}, {d.measured_at}{part} points"
     if means:
         yield f"  {means}"
-    slopes = [f"{shown(s)} in {name}" for name, s in d.slopes.items() if s is not None]
-    if slopes:
-        yield f"  slopes of log alignment: {', '.join(slopes)}"
-    yield from _by_doubling(d)
+    parts = [f"{shown(s)} in {name}" for name, s in d.slopes.items() if s is not None]
+    if parts:
+        yield f"  slopes of log alignment: {', '.join(parts)}"
+    lr, batch = d.slopes.get("lr"), d.slopes.get("batch")
+    if lr is not None and batch is not None:
+        # By the slopes; adding 0.0 turns -0.0 into 0.0.
+        at_lr = round(2.0**batch.value - 1, 2) + 0.0
+        at_temperature = round(2.0 ** (lr.value + batch.value) - 1, 2) + 0.0
+        yield (
+            f"  twice the batch changes the alignment by {at_lr:+.0%} at constant lr, by "
+            f"{at_temperature:+.0%} at constant lr/batch"
+        )
     if part:
         expected = d.expected if d.expected in _MEANS else "cannot tell"
         yield f"  at all {d.train_size} points, by how B* grows: {expected}"
-
-
-def _is_near_border(d: FittedDiagnosis) -> bool:
-    """Whether the slopes are more than half way from the regime's target to its border."""
-    slopes = [
-        0.0 if slope is None else slope.value for slope in (d.slopes["lr"], d.slopes["batch"])
-    ]
-    return math.dist(slopes, TARGETS[d.regime]) > REACH / 2
-
-
-def _by_doubling(d: FittedDiagnosis) -> Iterator[str]:
-    """What a doubling of the batch does, by the slopes."""
-    lr, batch = d.slopes.get("lr"), d.slopes.get("batch")
-    if lr is None or batch is None:
-        return
-    # Adding 0.0 turns -0.0 into 0.0.
-    at_lr = round(2.0**batch.value - 1, 2) + 0.0
-    at_temperature = round(2.0 ** (lr.value + batch.value) - 1, 2) + 0.0
-    yield (
-        f"  twice the batch changes the alignment by {at_lr:+.0%} at constant lr, by "
-        f"{at_temperature:+.0%} at constant lr/batch"
-    )
 
 
 def _boundaries(d: FittedDiagnosis) -> Iterator[str]:
@@ -112,11 +100,11 @@ def _boundaries(d: FittedDiagnosis) -> Iterator[str]:
     if critical is None:
         return
     yield f"Boundaries at {d.measured_at} points"
-    away = _doublings(critical.value / d.batch, "the batch")
+    away = doublings(critical.value / d.batch, "the batch")
     yield f"  B* = {shown(critical)}, {away} from yours"
     line = d.gd_line_at(d.batch)
     if line is not None:
-        yield f"  GD line at your batch: lr {line:.3g}, {_doublings(line / d.lr, 'lr')} from yours"
+        yield f"  GD line at your batch: lr {line:.3g}, {doublings(line / d.lr, 'lr')} from yours"
 
 
 def _limits(d: FittedDiagnosis) -> Iterator[str]:
@@ -130,17 +118,15 @@ def _limits(d: FittedDiagnosis) -> Iterator[str]:
 
 
 def _critical(d: FittedDiagnosis) -> Iterator[str]:
-    known = [size for size in d.sizes if size.critical_batch is not None]
+    known = d.critical_batches
     if known:
         yield "B* and the data"
-    for size in known:
-        yield f"  {shown(size.critical_batch)} at {size.train_size} points, measured"
+    for points, value in known.items():
+        yield f"  {shown(value)} at {points} points, measured"
     if d.scaling is None:
         return
-    measured = {size.train_size for size in known}
     for points, value in d.scaling.extrapolated.items():
-        if points not in measured:
-            yield f"  {shown(value)} at {points} points, extrapolated"
+        yield f"  {shown(value)} at {points} points, extrapolated"
     yield (
         f"  B* grows as points^{shown(d.scaling.exponent)}, as in the paper's model at chi = "
         f"{shown(d.scaling.chi)}"
@@ -176,10 +162,10 @@ def _limit(limit: Limit) -> str:
             return "cannot tell"
 
 
-def _doublings(ratio: float, what: str) -> str:
+def doublings(ratio: float, what: str) -> str:
     """How far, and which way.
 
-    >>> _doublings(8, "the batch"), _doublings(0.5, "lr")
+    >>> doublings(8, "the batch"), doublings(0.5, "lr")
     ('3.0 doublings of the batch', '1.0 halvings of lr')
     """
     steps = math.log2(ratio)
