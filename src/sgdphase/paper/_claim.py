@@ -49,7 +49,7 @@ class Tolerance:
     factor: bool = False
 
     def around(self, predicted: float) -> tuple[float, float]:
-        """The least and the largest number that is allowed."""
+        """The least and the largest number that a `predicted` one allows."""
         if self.factor:
             return predicted / self.size, predicted * self.size
         return predicted - self.size, predicted + self.size

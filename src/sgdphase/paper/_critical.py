@@ -8,7 +8,7 @@ one seed. It passes from a power law to a constant at its own `B*` and at its ow
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -165,10 +165,27 @@ def fitted(
     return loglinear(design, log_y)
 
 
-def without_seed_factors(values: FloatArray) -> FloatArray:
+def over_seed_factors(runs: Runs, observable: str) -> Runs:
+    """The same runs, with the observable over the factor that its seed has in all cells."""
+    table = runs.table()
+    names = ("train_size", "lr", "batch")
+    cell = np.unique(np.stack([table[name] for name in names]), axis=1, return_inverse=True)[1]
+    seed = np.unique(table["seed"], return_inverse=True)[1]
+    values = np.full((cell.max() + 1, seed.max() + 1), np.nan)
+    values[cell.ravel(), seed] = table[observable]
+    own = _without_seed_factors(values)[cell.ravel(), seed]
+    return Runs(
+        tuple(
+            replace(run, outcome=replace(run.outcome, observables={observable: float(y)}))
+            for run, y in zip(runs.runs, own, strict=True)
+        )
+    )
+
+
+def _without_seed_factors(values: FloatArray) -> FloatArray:
     """`values [..., seeds]` over the factor that each seed has in common in all cells.
 
-    >>> without_seed_factors(np.array([[1.0, 4.0], [2.0, 8.0]])).round(6).tolist()
+    >>> _without_seed_factors(np.array([[1.0, 4.0], [2.0, 8.0]])).round(6).tolist()
     [[2.0, 2.0], [4.0, 4.0]]
     """
     logs = logarithms(values)

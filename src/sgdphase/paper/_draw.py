@@ -194,7 +194,7 @@ class Curves:
         return figure
 
     def on(self, axes: Any, runs: Runs) -> None:
-        """Draw one panel, without its legend."""
+        """Draw `runs` on one panel `axes`, without a legend."""
         small = inset(axes, *self.inset) if self.inset else None
         shown = runs.that(self.where)
         values: list[Any] = shown.values(self.by) if self.by else [None]

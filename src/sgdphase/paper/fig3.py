@@ -144,7 +144,8 @@ def draw_network(runs: Runs, scale: Scale, panel_letter: str = "") -> Any:
     A seed keeps its last value after its end. A star is the end of a training (geometric mean over
     seeds), a black dot that of each that did not fit its points.
     """
-    seeds, margin = len(runs.values("seed")), power_of_two_tex(runs.only("margin"))
+    seeds, margin = len(runs.values("seed")), runs.only("margin")
+    margin = 1 if margin == 1 else power_of_two_tex(margin)
     title = (
         rf"fully connected, parity MNIST, $\kappa={margin}$, $\eta={runs.only('lr'):g}$"
         "\n"

@@ -13,7 +13,7 @@ learnt, which can be larger than all that `P` and `B` change: sizes are compared
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -29,7 +29,7 @@ from sgdphase.paper._critical import (
     CriticalBatches,
     critical_batches,
     difference,
-    without_seed_factors,
+    over_seed_factors,
 )
 from sgdphase.paper._draw import MARKERS, Curves, key, legend, letter, spread
 from sgdphase.paper._figure import Figure, grid_values
@@ -175,7 +175,7 @@ class Crossing:
             title=lambda runs: f"{self.title}\nwidth {own.only('width')}, {seeds} seeds",
             inset=((0.62, 0.62, 0.37, 0.37), "$B$", self.observable.replace("_", " ")),
             extra=_ticks, room=(0.35, 0.35),
-        ).on(top, _over_seed_factors(own, self.observable))  # fmt: skip
+        ).on(top, over_seed_factors(own, self.observable))  # fmt: skip
         lost = sum(run.outcome.status != "fitted" for run in runs.where(margin=self.margin).runs)
         if lost:
             key(top, ".", f"{lost} of {len(own.runs)} runs did not end", "k")
@@ -238,32 +238,15 @@ def _ticks(axes: Any, runs: Runs) -> None:
     small.minorticks_off()
 
 
-def _over_seed_factors(runs: Runs, observable: str) -> Runs:
-    """The same runs, with the observable over the factor that its seed has in all cells."""
-    table = runs.table()
-    names = ("train_size", "lr", "batch")
-    cell = np.unique(np.stack([table[name] for name in names]), axis=1, return_inverse=True)[1]
-    seed = np.unique(table["seed"], return_inverse=True)[1]
-    values = np.full((cell.max() + 1, seed.max() + 1), np.nan)
-    values[cell.ravel(), seed] = table[observable]
-    own = without_seed_factors(values)[cell.ravel(), seed]
-    return Runs(
-        tuple(
-            replace(run, outcome=replace(run.outcome, observables={observable: float(y)}))
-            for run, y in zip(runs.runs, own, strict=True)
-        )
-    )
-
-
 def _more(critical: CriticalBatches) -> str:
     """What the words add about `B*`: sizes, steepness, how the exponent moves."""
     rates, first = np.unique(critical.rates, return_index=True)
     steep = ", ".join(f"{s:.2g}" for s in critical.steepness[first])
-    moves = ", ".join(f"{x:.2f}" for x in critical.windows()) or "too few sizes"
+    moves = [f"{x:.2f}" if np.isfinite(x) else "none" for x in critical.windows()]
     return (
         f"crossover of each curve, effective exponent at {size_range(critical.sizes)}; steepness "
         f"{steep} at eta = {', '.join(f'{rate:g}' for rate in rates)}; over {WINDOW} consecutive "
-        f"sizes, smallest first: {moves}"
+        f"sizes, smallest first: {', '.join(moves) or 'none'}"
     )
 
 
@@ -341,7 +324,7 @@ FIGURES = (
                  LARGE_MARGIN),
         cells(
             cnn_large_margin,
-            quick=grid_values((4, 5), (0, 0, 2), (1, 4)),
+            quick=grid_values((5, 6), (0, 0, 2), (2, 5)),
             laptop=grid_values((8, 11), (2, 2, 2), (3, 11)) | {"max_samples": 2**22},
             paper=grid_values((10, 14), (0, 0, 2), (0, 11)),
         ),

@@ -16,7 +16,7 @@ import numpy as np
 from sgdphase._typing import FloatArray
 from sgdphase.diagram._style import BLUE, ORANGE, new_figure
 from sgdphase.paper._claim import Above, Constant, Spec, Tolerance
-from sgdphase.paper._draw import draw_curve, legend, letter
+from sgdphase.paper._draw import draw_curve, key, legend, letter
 from sgdphase.paper._figure import Figure, Grid, together
 from sgdphase.paper._ledger import Scale
 from sgdphase.paper._measure import exponent, per_seed
@@ -80,9 +80,12 @@ def draw(runs: Runs, scale: Scale) -> Any:
             own = runs.fitted().where(loss=loss).curve("temperature", observable)
             draw_curve(axes, *own, color=color, marker=marker, markersize=4, label=words)
         axes.set_xscale("log", base=2)
-        axes.set_yscale("log", base=2)
         axes.set(xlabel=r"$T=\eta/B$", ylabel=label)
         letter(axes, name)
+    lost = sum(run.outcome.status != "fitted" for run in runs.runs)
+    if lost:
+        key(both[0], ".", f"{lost} of {len(runs.runs)} runs did not end", "k")
+    both[0].set_yscale("log", base=2)
     batch = runs.only("batch")
     both[0].set_title(
         f"fully connected, parity MNIST, $B={batch}$\n{heading(runs)}", fontsize="medium"
