@@ -216,6 +216,8 @@ class Crossing:
         if own.counts.any():
             line = _through(own.sizes[own.counts], own.middle[own.counts], self.exponent)
             axes.plot(*line, "k:", linewidth=1.2, label=f"paper: $P^{{{self.exponent:g}}}$")
+        else:
+            axes.text(0.5, 0.5, "no crossover", ha="center", transform=axes.transAxes)
         low, high = (np.log2(end) for end in axes.get_ylim())
         axes.set_ylim(2 ** np.floor(low), 2 ** np.ceil(high))  # at least two ticks
         if axes.get_legend_handles_labels()[1]:
