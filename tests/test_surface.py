@@ -133,7 +133,7 @@ def test_results_of_figures_are_shown_and_are_tables(summary: sp.Summary) -> Non
     claims = sp.paper.Claims([slope.decide(runs)])
     for each in (runs, claims, claims[0], sp.paper.FIGURES["fig4a"]):
         assert 0 < len(repr(each)) < 2000 and each._repr_html_().startswith("<p>")
-    assert repr(sp.paper.FIGURES).startswith("39 figures: fig1a, ")
+    assert repr(sp.paper.FIGURES).startswith("40 figures: fig1a, ")
     pytest.importorskip("pandas")
     assert len(runs.to_pandas()) == 27 and claims.to_pandas()["id"].tolist() == ["1"]
 

@@ -33,15 +33,26 @@ class Tolerance:
     ----------
     size : float, above 0
     reason : str
+    factor : bool, default False
+        Whether the number may be `size` times larger or smaller instead.
 
     Examples
     --------
-    >>> Tolerance(0.1, "the paper gives one digit").size
-    0.1
+    >>> Tolerance(0.1, "the paper gives one digit").around(2.0)
+    (1.9, 2.1)
+    >>> Tolerance(2, "other data differ by more", factor=True).around(6.0)
+    (3.0, 12.0)
     """
 
     size: float
     reason: str
+    factor: bool = False
+
+    def around(self, predicted: float) -> tuple[float, float]:
+        """The least and the largest number that a `predicted` one allows."""
+        if self.factor:
+            return predicted / self.size, predicted * self.size
+        return predicted - self.size, predicted + self.size
 
 
 # Regimes differ by 1 in the exponents of lr, batch and T.
@@ -137,10 +148,12 @@ class _Equals(Spec):
     within: Tolerance = field(default=TENTH, kw_only=True)
 
     def expected(self, runs: Runs) -> tuple[float | None, tuple[float, float], str]:
-        predicted, size = float(_of(self.equals, runs)), self.within.size
-        rule = f"the interval lies within {predicted:.4g} +- {size:.3g}: {self.within.reason}"
+        predicted, within = float(_of(self.equals, runs)), self.within
+        most = f"a factor {within.size:g} of {predicted:.4g}"
+        most = most if within.factor else f"{predicted:.4g} +- {within.size:.3g}"
         finite = predicted if math.isfinite(predicted) else None
-        return finite, (predicted - size, predicted + size), rule
+        rule = f"the interval lies within {most}: {within.reason}"
+        return finite, within.around(predicted), rule
 
 
 @dataclass(frozen=True)

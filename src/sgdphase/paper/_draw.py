@@ -64,6 +64,11 @@ def key(axes: Any, fmt: str, label: str, color: Any = "0.4", **look: Any) -> Non
     axes.plot([], [], fmt, color=color, label=label, **look)
 
 
+def letter(axes: Any, text: str) -> None:
+    """The paper's letter of a panel, above its left corner."""
+    axes.set_title(f"({text})", loc="left", fontsize="medium", fontweight="bold")
+
+
 def legend(axes: Any, loc: str, **other: Any) -> None:
     """A small legend in two columns."""
     look: Any = {"fontsize": 8, "ncols": 2, "columnspacing": 0.8, "handletextpad": 0.4}
@@ -181,14 +186,15 @@ class Curves:
         parts = runs.split(self.panels) if self.panels else [runs]
         figure, axes = new_figure(len(parts), size=self.size)
         for each, part in zip(np.atleast_1d(axes), parts, strict=True):
-            self._panel(each, part)
+            self.on(each, part)
             if self.legend is None:
                 legend_outside(figure, each)
             elif self.by:
                 legend(each, **self.legend)
         return figure
 
-    def _panel(self, axes: Any, runs: Runs) -> None:
+    def on(self, axes: Any, runs: Runs) -> None:
+        """Draw `runs` on one panel `axes`, without a legend."""
         small = inset(axes, *self.inset) if self.inset else None
         shown = runs.that(self.where)
         values: list[Any] = shown.values(self.by) if self.by else [None]

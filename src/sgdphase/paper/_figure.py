@@ -201,8 +201,9 @@ def _shown(name: str, values: Iterable[Any]) -> str:
 # The module of each figure, in the order of the paper, ours (figX) last.
 _MODULES = {
     "fig1a": "fig1a", "fig1a-chi0": "fig1a", "fig1b": "fig1b", "fig1b-full": "fig1b",
-    "fig1c": "fig1b", "fig2": "fig2", "fig3": "fig3", "fig3-inset": "fig3", "fig4a": "fig4a",
-    "fig4b": "fig4b", "figS1a": "fig2", "figS1b": "figS1b", "figS2a": "figS2a", "figS2b": "figS1b",
+    "fig1b-ce": "fig1b_ce", "fig1c": "fig1b", "fig2": "fig2", "fig3": "fig3",
+    "fig3-inset": "fig3", "fig4a": "fig4a", "fig4b": "fig4b",
+    "figS1a": "fig2", "figS1b": "figS1b", "figS2a": "figS2a", "figS2b": "figS1b",
     "figS3a": "figS3", "figS3b": "figS3", "figS4a": "figS4", "figS4b": "figS4", "figS5a": "figS5",
     "figS5b": "figS5", "figS5c": "figS5", "figS5d": "figS5", "figS6a": "figS5", "figS6b": "figS5",
     "figS6c": "figS5", "figS6d": "figS5", "figS7a": "fig3", "figS7b": "fig4b",

@@ -11,6 +11,7 @@ little.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,17 +20,19 @@ from sgdphase import theory
 from sgdphase._sweep import Run
 from sgdphase._typing import FloatArray
 from sgdphase.paper._claim import Above, Below, Constant, Spec, Tolerance
-from sgdphase.paper._draw import Trajectories, key
+from sgdphase.paper._draw import Trajectories, colored, key, legend_outside, letter, panel
 from sgdphase.paper._figure import Figure, Grid
 from sgdphase.paper._ledger import Scale
 from sgdphase.paper._measure import Mean, above_critical, below_critical, furthest, mean
-from sgdphase.paper._runs import Runs
+from sgdphase.paper._runs import Runs, at, time_grid
 from sgdphase.paper._settings import cells, fc, fc_large_margin
-from sgdphase.stats import Estimate, whole_powers
+from sgdphase.stats import Estimate, power_of_two_tex, whole_powers
 
 CHI, MARGIN, LR = 1.0, 2.0**-7, 512.0  # of the perceptron
 # A step at which all trainings of networks are looked at (1, 2, 4, ...).
 FEW = 8
+# Part of the final alignment that counts as most of it.
+HALF = 0.5
 
 
 def _first_step(dim: int) -> float:
@@ -107,6 +110,12 @@ def small_margin_claims(runs: Runs, scale: Scale) -> list[Spec]:
                  f"steps; alignment after {FEW} steps over the final one (nine tenths take "
                  f"{nine_tenths(runs, largest)})", mean(part_after(runs, largest, FEW)), equals=1,
                  within=Tolerance(0.1, f"few are {FEW}; a tenth as in fig3.1b")),
+        Above("1c", f"largest B: the alignment builds up in few steps; alignment after {FEW} steps "
+              "over the final one", mean(part_after(runs, largest, FEW)), HALF,
+              "most of it; at large margin (figS7a.1b) less than that"),
+        Below("1d", "largest B: and not in a single step; alignment after one step over the final "
+              "one", mean(part_after(runs, largest, 1)), 0.9,
+              "in the perceptron it is within a tenth of 1 (fig3.1b)"),
     ]  # fmt: skip
 
 
@@ -118,8 +127,8 @@ def large_margin_claims(runs: Runs, scale: Scale) -> list[Spec]:
               "a tenth: in the perceptron at large B it is within a tenth of 1"),
         Below("1b", f"nor in the first {FEW}: alignment after them over the final one, at the "
               f"largest B ({largest}, where nine tenths take {nine_tenths(runs, largest)})",
-              mean(part_after(runs, largest, FEW)), 0.5,
-              "less than half is built up; at small margin (fig3-inset) within a tenth of all"),
+              mean(part_after(runs, largest, FEW)), HALF,
+              "less than half is built up; at small margin (fig3-inset.1c) more than that"),
     ]  # fmt: skip
 
 
@@ -129,8 +138,50 @@ def _largest_part(runs: Runs) -> Estimate:
     return max(each, key=lambda part: -np.inf if np.isnan(part.value) else part.value)
 
 
-def _draw(title: str) -> Trajectories:
-    return Trajectories("alignment", r"alignment $\langle yf\rangle$", title, mark_few)
+def draw_network(runs: Runs, scale: Scale, panel_letter: str = "") -> Any:
+    """The mean alignment over seeds in time for each batch; a band of one error of the mean.
+
+    A seed keeps its last value after its end. A star is the end of a training (geometric mean over
+    seeds), a black dot that of each that did not fit its points.
+    """
+    seeds, margin = len(runs.values("seed")), runs.only("margin")
+    margin = 1 if margin == 1 else power_of_two_tex(margin)
+    title = (
+        rf"fully connected, parity MNIST, $\kappa={margin}$, $\eta={runs.only('lr'):g}$"
+        "\n"
+        f"$P={runs.only('train_size')}$, width {runs.only('width')}, {seeds} seeds, mean and error"
+    )
+    figure, axes = panel("$t$", r"alignment $\langle yf\rangle$", title, size=(5.6, 4.2))
+    if panel_letter:
+        letter(axes, panel_letter)
+    for batch, color in colored(runs.values("batch")):
+        own = runs.by_seed(batch=batch)
+        times = time_grid(own)
+        each = np.array([
+            at(times, run.outcome.trajectory, run.outcome.trajectory["alignment"]) for run in own
+        ])  # fmt: skip
+        middle, error = each.mean(axis=0), each.std(axis=0) / np.sqrt(max(len(own) - 1, 1))
+        shown = np.where(middle > 0, middle, np.nan)
+        low = np.where(middle > error, middle - error, shown / 100)  # further down than the axis
+        axes.plot(times, shown, color=color, label=f"$B={batch}$")
+        axes.fill_between(times, low, middle + error, color=color, alpha=0.2, linewidth=0)
+        ends = [run.outcome.time for run in own if run.outcome.status == "fitted"]
+        if ends:
+            end = float(np.exp(np.mean(np.log(ends))))
+            height = np.interp(np.log(end), np.log(times), middle)
+            axes.plot([end], [height], "*", color="k", mfc=color, ms=9)
+        lost = [run for run in own if run.outcome.status != "fitted"]
+        axes.plot([run.outcome.time for run in lost],
+                  [run.outcome.trajectory["alignment"][-1] for run in lost], "k.")  # fmt: skip
+    key(axes, "*", "end", "k", mfc="none", ms=9)
+    if any(run.outcome.status != "fitted" for run in runs.runs):
+        key(axes, ".", "not fitted", "k")
+    # Nothing below a thousandth of the largest: there the alignment is noise about 0.
+    top = max(float(run.outcome.trajectory["alignment"].max()) for run in runs.runs)
+    axes.set_ylim(max(axes.get_ylim()[0], top / 1000), None)
+    mark_few(axes, runs)
+    legend_outside(figure, axes)
+    return figure
 
 
 SHOWS = "alignment of the fully connected net on parity MNIST in time, several B"
@@ -167,7 +218,7 @@ FIGURES = (
             laptop=dict(lr=16.0, train_size=4096, batch=BATCHES),
             paper=dict(lr=16.0, train_size=32768, batch=BATCHES),
         ),
-        draw=_draw(r"fully connected, parity MNIST, $\kappa=2^{-15}$"),
+        draw=draw_network,
         claims=[small_margin_claims],
         trajectories=("step", "time", "alignment"),
         reduced=True,
@@ -181,7 +232,7 @@ FIGURES = (
             laptop=dict(lr=32.0, batch=whole_powers(4, 10, 2)),
             paper=dict(lr=64.0, batch=whole_powers(4, 12, 2)),
         ),
-        draw=_draw(r"fully connected, parity MNIST, $\kappa=1$"),
+        draw=partial(draw_network, panel_letter="a"),
         claims=[large_margin_claims],
         trajectories=("step", "time", "alignment"),
         reduced=True,

@@ -20,7 +20,7 @@ import numpy as np
 from sgdphase._typing import FloatArray
 from sgdphase.diagram._style import BLUE, new_figure
 from sgdphase.paper._claim import Above, Below, Constant, Spec, Tolerance
-from sgdphase.paper._draw import Curves
+from sgdphase.paper._draw import Curves, letter
 from sgdphase.paper._figure import Figure, Grid
 from sgdphase.paper._ledger import Scale
 from sgdphase.paper._measure import mean
@@ -29,7 +29,6 @@ from sgdphase.paper._settings import SMALL_MARGIN
 from sgdphase.problems import TeacherTask
 from sgdphase.stats import powers
 
-TITLE = r"fully connected, teacher task, $\chi=1$, $\kappa=2^{-15}$, $B=1$"
 # Above it a net counts as adapted: four deviations of a random one. The error has fallen when it is
 # below its value at the lowest T by the same factor.
 ADAPTED = 1.25
@@ -54,12 +53,21 @@ def by_temperature(runs: Runs) -> tuple[FloatArray, FloatArray, FloatArray]:
     return temperature, factor, runs.fitted().curve("temperature", "test_error")[1]
 
 
+def title(runs: Runs) -> str:
+    size, dim, width = (runs.only(name) for name in ("train_size", "dim", "width"))
+    return (
+        r"fully connected, teacher task, $\chi=1$, $\kappa=2^{-15}$, $B=1$"
+        f"\n$P={size}$, $d={dim}$, width {width}, {len(runs.values('seed'))} seeds"
+    )
+
+
 def _marks(axes: Any, runs: Runs) -> None:
     """Where the nets adapt, and from which `Lambda` on they count as adapted."""
     start, (small,) = float(np.mean(crossings(runs)[0])), axes.child_axes
     for panel in (axes, small):
         panel.axvline(start, color="0.6", linestyle=":", linewidth=1, zorder=0)
     small.axhline(ADAPTED, color="0.6", linestyle=":", linewidth=1)
+    letter(axes, "a")
     small.set_yscale("log", base=2)
 
 
@@ -131,7 +139,8 @@ def draw_amplification(runs: Runs, scale: Scale) -> Any:
     axes.axvline(ADAPTED, color="0.6", linestyle=":", linewidth=1, zorder=0)
     axes.set_xscale("log", base=2)
     axes.set(xlabel=r"amplification $\Lambda$", ylabel="test error")
-    axes.set_title(TITLE, fontsize="medium")
+    axes.set_title(title(runs), fontsize="medium")
+    letter(axes, "b")
     there = factor > ADAPTED
     if there.sum() >= FEWEST:
         line = np.polynomial.Polynomial.fit(np.log(factor[there]), error[there], 1)
@@ -176,7 +185,7 @@ FIGURES = (
         plan=PLAN,
         draw=Curves(
             "temperature", "test_error", xlabel=r"$T=\eta/B$", ylabel="test error",
-            title=lambda runs: TITLE, inset=((0.13, 0.13, 0.42, 0.42), "$T$", r"$\Lambda$"),
+            title=title, inset=((0.13, 0.13, 0.42, 0.42), "$T$", r"$\Lambda$"),
             inset_y="amplification", extra=_marks, look={"color": BLUE}, size=(5.4, 4.2),
         ),
         claims=[temperature_claims],

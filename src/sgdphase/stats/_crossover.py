@@ -14,6 +14,7 @@ import numpy as np
 
 from sgdphase._typing import FloatArray
 from sgdphase.errors import InputError
+from sgdphase.stats._bootstrap import finite_mean
 from sgdphase.stats._collapse import Curve
 from sgdphase.stats._loglinear import logarithms
 
@@ -33,7 +34,8 @@ class Crossovers:
     ----------
     sizes : ndarray [n]; of the curves
     at : ndarray [n, seeds]
-        `b` of each curve and seed; NaN where it is not between the first and the last `x`.
+        `b` of each curve and seed; NaN where it is not between the first and the last `x` at which
+        the curve has a value.
     steepness, sharpness : float
     scatter : float
         Rms distance of the points from the fits, in natural logarithms.
@@ -52,7 +54,7 @@ def crossovers(curves: Sequence[Curve]) -> Crossovers:
     Parameters
     ----------
     curves : sequence of Curve
-        At the same values of `x`, 4 or more, with the same number of seeds.
+        At the same values of `x`, 4 or more, with the same number of seeds; NaN if missing.
 
     Examples
     --------
@@ -67,6 +69,7 @@ def crossovers(curves: Sequence[Curve]) -> Crossovers:
         raise InputError(f"curves of {x.size} points: must have the same x, 4 or more")
     values = [np.asarray(curve.y, dtype=np.float64).reshape(x.size, -1) for curve in curves]
     log_x, log_y = np.log(x), logarithms(np.stack(values))  # log_y [curve, x, seed]
+    log_y = log_y - finite_mean(log_y, axis=1)[:, None]  # heights are free
     first, last, beyond = log_x.min(), log_x.max(), _BEYOND * np.log(2)
     octaves = round((last - first) / np.log(2)) + 2 * _BEYOND
     places = np.linspace(first - beyond, last + beyond, 1 + _PER_OCTAVE * octaves)
@@ -76,10 +79,12 @@ def crossovers(curves: Sequence[Curve]) -> Crossovers:
     s, q = shapes[int(np.argmin(total))]
     misfit = _misfits(s, q, places, log_x, log_y)
     points = max(int(np.isfinite(log_y).sum()), 1)
-    at = _lowest(places, misfit)
+    at, there = _lowest(places, misfit), np.isfinite(log_y)
+    own = np.where(there, log_x[:, None], np.nan)  # [curve, x, seed]
+    lowest, highest = np.fmin.reduce(own, axis=1), np.fmax.reduce(own, axis=1)
     return Crossovers(
         sizes=np.array([curve.size for curve in curves], dtype=np.float64),
-        at=np.exp(np.where((first <= at) & (at <= last), at, np.nan)),
+        at=np.exp(np.where((lowest <= at) & (at <= highest), at, np.nan)),
         steepness=float(s),
         sharpness=q,
         scatter=float(np.sqrt(min(total) / points)),
@@ -91,13 +96,18 @@ def _misfits(
 ) -> FloatArray:
     """Sums of squares `[place, curve, seed]` about a shape, at the best height."""
     shape = np.logaddexp(0.0, s * q * (places[:, None] - log_x)) / q  # [place, x]
-    left = log_y - shape[:, None, :, None]  # [place, curve, x, seed]
-    there = np.isfinite(left)
-    enough = there.sum(axis=2) >= 4
-    with np.errstate(invalid="ignore"):
-        mean = np.where(there, left, 0.0).sum(axis=2) / there.sum(axis=2)
-    squares = np.where(there, (left - mean[:, :, None]) ** 2, 0.0).sum(axis=2)
-    return np.where(enough, squares, np.nan)
+    there = np.isfinite(log_y)
+    m, y = there.astype(np.float64), np.where(there, log_y, 0.0)
+    n = there.sum(axis=1)  # [curve, seed]
+    # Of y - shape - height: sums over x as products of matrices, which takes a twentieth of the
+    # time of the differences themselves.
+    sums = [np.einsum("px,cxs->pcs", f, v, optimize=True)
+            for f, v in ((shape, m), (shape**2, m), (shape, y))]  # fmt: skip
+    first, second, mixed = sums
+    squares = (y**2).sum(axis=1) - 2 * mixed + second
+    with np.errstate(invalid="ignore", divide="ignore"):
+        squares -= (y.sum(axis=1) - first) ** 2 / n
+    return np.where(n >= 4, np.maximum(squares, 0.0), np.nan)
 
 
 def _lowest(places: FloatArray, misfit: FloatArray) -> FloatArray:
