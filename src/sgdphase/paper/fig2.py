@@ -35,7 +35,7 @@ def _grid(*momentum: float) -> Grid:
     return Grid(
         chi=CHI, margin=MARGIN, temperature=TEMPERATURE, momentum=momentum,
         quick=dict(train_size=8192, dim=64, batch=whole_powers(1, 13), seeds=3),
-        paper=dict(train_size=16384, dim=128, batch=whole_powers(1, 14), seeds=5),
+        paper=dict(train_size=16384, dim=128, batch=whole_powers(1, 14), seeds=40),
     )  # fmt: skip
 
 

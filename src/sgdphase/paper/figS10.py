@@ -133,7 +133,7 @@ FIGURES = (
         "figS10a",
         "unfitted fraction n(t) on training and test set for several P, rescaled by P and P^-b",
         plan=_grid(
-            quick=dict(temperature=TEMPERATURE), paper=dict(temperature=TEMPERATURE, seeds=5)
+            quick=dict(temperature=TEMPERATURE), paper=dict(temperature=TEMPERATURE, seeds=20)
         ),
         draw=draw_unfitted,
         claims=[
@@ -149,7 +149,7 @@ FIGURES = (
         "crossover time t_hat and training time t* against T for several P, rescaled by P^-b",
         plan=_grid(
             quick=dict(temperature=powers(-4, 4, 2)),
-            paper=dict(temperature=powers(-5, 4), seeds=10),
+            paper=dict(temperature=powers(-5, 4), seeds=40),
         ),
         draw=Curves(
             "temperature", T_HAT, by="train_size", open=T_STAR,

@@ -22,7 +22,7 @@ import numpy as np
 
 from sgdphase.paper._claim import Collapses, Each, Exponent, fifth
 from sgdphase.paper._draw import DASHED, Curves, key
-from sgdphase.paper._figure import Figure, Grid, together
+from sgdphase.paper._figure import FIRST_SEED, Figure, Grid, together
 from sgdphase.paper._measure import Mean, above_critical, below_critical
 from sgdphase.paper._runs import Runs
 from sgdphase.stats import powers, whole_powers
@@ -39,14 +39,15 @@ def _grid_of_chi(chi: float, quick: tuple[int, int], paper: tuple[int, int]) -> 
 
 
 def _grid_of_margin(i: int, margin: float) -> Grid:
-    def own(count: int, step: int, **other: Any) -> dict[str, Any]:
+    def own(first: int, count: int, step: int, **other: Any) -> dict[str, Any]:
         temperature = [margin * ratio for ratio in powers(-6, 8, step)]
-        return {"seeds": range(i * count, (i + 1) * count), "temperature": temperature, **other}
+        seeds = range(first + i * count, first + (i + 1) * count)
+        return {"seeds": seeds, "temperature": temperature, **other}
 
     return Grid(
         chi=1.0, margin=margin,
-        quick=own(3, 2, dim=32, train_size=1024, batch=4, test_size=1024),
-        paper=own(5, 1, dim=128, train_size=8192, batch=8),
+        quick=own(0, 3, 2, dim=32, train_size=1024, batch=4, test_size=1024),
+        paper=own(FIRST_SEED, 5, 1, dim=128, train_size=8192, batch=8),
     )  # fmt: skip
 
 

@@ -41,7 +41,7 @@ def _grid(quick: dict[str, Any], paper: dict[str, Any]) -> Grid:
     return Grid(
         chi=CHI, margin=MARGIN, temperature=TEMPERATURE,
         quick=dict(train_size=4096, dim=32, seeds=3, max_time=2.0**22, **quick),
-        paper=dict(train_size=16384, dim=128, seeds=5, max_time=2.0**26, **paper),
+        paper=dict(train_size=16384, dim=128, **paper),
     )  # fmt: skip
 
 
@@ -164,7 +164,9 @@ FIGURES = (
         "w1 and |w_perp| in time with weight decay, several Lambda, B = 8",
         plan=_grid(
             quick=dict(batch=SMALL, weight_decay=[0.0, *powers(-18, -12, 2)]),
-            paper=dict(batch=SMALL, weight_decay=[0.0, *powers(-22, -14, 2)]),
+            paper=dict(
+                batch=SMALL, weight_decay=[0.0, *powers(-22, -14, 2)], max_time=2.0**26, seeds=40
+            ),
         ),
         draw=_draw(rf"$B={SMALL}$, $\eta={SMALL * TEMPERATURE:g}$", _with_theory),
         claims=[
@@ -189,7 +191,10 @@ FIGURES = (
         "w1 and |w_perp| in time with weight decay at a large batch, small batch for reference",
         plan=_grid(
             quick=dict(batch=[SMALL, 256], weight_decay=[0.0, *powers(-18, -16, 2)]),
-            paper=dict(batch=[SMALL, 1024], weight_decay=[0.0, *powers(-22, -18, 2)]),
+            paper=dict(
+                batch=[SMALL, 1024], weight_decay=[0.0, *powers(-26, -18, 2)], max_time=2.0**30,
+                seeds=5,
+            ),
         ),
         draw=_draw(rf"$\eta/B={TEMPERATURE:g}$", _with_small_batch),
         claims=[

@@ -25,7 +25,7 @@ from sgdphase._sweep import grid
 from sgdphase._typing import FloatArray
 from sgdphase.paper._claim import Above, Collapses, Exponent, Tolerance, fifth
 from sgdphase.paper._draw import DASHED, Curves, colored, key
-from sgdphase.paper._figure import Figure
+from sgdphase.paper._figure import Figure, fresh_seeds
 from sgdphase.paper._ledger import Scale
 from sgdphase.paper._measure import Mean, above_critical, below_critical, drifting, estimate
 from sgdphase.paper._runs import Runs
@@ -44,12 +44,12 @@ ASYMPTOTIC = 3.0  # lam above which the asymptotic power laws are taken to hold
 
 def plan(scale: Scale) -> list[Training]:
     quick = scale == "quick"
-    dim, sizes = (32, whole_powers(10, 12)) if quick else (128, whole_powers(11, 15))
+    dim, sizes = (32, whole_powers(10, 12)) if quick else (128, whole_powers(11, 17))
     trainings: list[Training] = []
     for size, temperature in [*((size, T) for size in sizes), (sizes[1], COLD), (sizes[1], WARM)]:
         at = partial(
             grid, dim=dim, chi=CHI, margin=MARGIN, train_size=size, batch=BATCH,
-            temperature=temperature, seeds=3 if quick else 5, test_size=8192 if quick else 32768,
+            temperature=temperature, seeds=3 if quick else fresh_seeds(20), test_size=8192 if quick else 32768,
         )  # fmt: skip
         critical = _critical_decay(size, temperature, dim)
         end = END / ((3 + CHI) * critical)

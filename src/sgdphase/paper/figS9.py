@@ -35,11 +35,12 @@ from sgdphase.stats import Estimate, whole_powers
 CHI, MARGIN, TEMPERATURE = 1.0, 2.0**-7, 0.125
 
 
-def _grid(train_size: int, dims: tuple[int, int]) -> Grid:
+def _grid(*dims: int) -> Grid:
+    """Dimensions at paper scale are given as exponents of two, first and last."""
     return Grid(
         chi=CHI, margin=MARGIN, temperature=TEMPERATURE, batch=1,
         quick=dict(train_size=2048, dim=whole_powers(3, 5), seeds=3, test_size=4096),
-        paper=dict(train_size=train_size, dim=whole_powers(*dims), seeds=20),
+        paper=dict(train_size=65536, dim=whole_powers(*dims), seeds=20),
     )  # fmt: skip
 
 
@@ -175,7 +176,7 @@ FIGURES = (
     Figure(
         "figS9a",
         "train and test error in time for several d: they part at t_hat",
-        plan=_grid(8192, dims=(5, 9)),
+        plan=_grid(5, 9),
         draw=draw_errors,
         claims=[
             Constant("1a", "train and test error are equal before t_hat: their ratio at "
@@ -194,7 +195,7 @@ FIGURES = (
     Figure(
         "figS9b",
         "unfitted fraction n against lambda^(chi+1) for several d, rescaled by d",
-        plan=_grid(4096, dims=(4, 8)),
+        plan=_grid(4, 8),
         draw=draw_unfitted,
         claims=[
             Online("2a", "n ~ lambda^-(chi+1): exponent in lambda^(chi+1), effective, while online "
