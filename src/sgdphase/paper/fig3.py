@@ -19,7 +19,7 @@ from sgdphase import theory
 from sgdphase._sweep import Run
 from sgdphase._typing import FloatArray
 from sgdphase.paper._claim import Above, Below, Constant, Spec, Tolerance
-from sgdphase.paper._draw import Trajectories, key
+from sgdphase.paper._draw import Trajectories, conditions, key
 from sgdphase.paper._figure import Figure, Grid
 from sgdphase.paper._ledger import Scale
 from sgdphase.paper._measure import Mean, above_critical, below_critical, furthest, mean
@@ -38,6 +38,7 @@ def _first_step(dim: int) -> float:
 
 def _theory(axes: Any, runs: Runs) -> None:
     dim = runs.only("dim")
+    axes.set_title(f"perceptron, {conditions(runs.at(seed=0))}", fontsize="medium")
     for run in runs.at(seed=0).that(below_critical("batch")).runs:
         times, temperature = np.geomspace(LR, run.outcome.time, 200), run.training.temperature
         w1 = theory.online(times, chi=CHI, dim=dim, margin=MARGIN, temperature=temperature).w1

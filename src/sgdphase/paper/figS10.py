@@ -15,8 +15,18 @@ import numpy as np
 from sgdphase import theory
 from sgdphase._sweep import Run
 from sgdphase._typing import FloatArray
-from sgdphase.paper._claim import PRECISION, Collapses, Exponent
-from sgdphase.paper._draw import DASHED, Curves, colored, inset, key, legend, panel, power_label
+from sgdphase.paper._claim import TENTH, Collapses, Exponent, fifth
+from sgdphase.paper._draw import (
+    DASHED,
+    Curves,
+    colored,
+    conditions,
+    inset,
+    key,
+    legend,
+    panel,
+    power_label,
+)
 from sgdphase.paper._figure import Figure, Grid
 from sgdphase.paper._ledger import Scale
 from sgdphase.paper._measure import above_critical, scales
@@ -32,7 +42,7 @@ from sgdphase.paper._runs import (
 from sgdphase.stats import Curve, powers, whole_powers
 
 CHI, TEMPERATURE = 1.0, 0.125
-B = theory.constants(CHI).b
+B, LAW = theory.constants(CHI).b, fifth(theory.constants(CHI).gamma)
 
 
 def _grid(quick: dict[str, Any], paper: dict[str, Any]) -> Grid:
@@ -51,7 +61,7 @@ def _unfitted(along: Trajectory, kind: str) -> FloatArray:
 
 def draw_unfitted(runs: Runs, scale: Scale) -> Any:
     dim, largest = runs.only("dim"), runs.values("train_size")[-1]
-    title = rf"$\chi={CHI:g}$, $d={dim}$, $T={TEMPERATURE:g}$"
+    title = conditions(runs, "lr")
     figure, axes = panel(r"$t\,P^{-b}$", r"$n(\mathbf{w}^t)\,P$", title)
     small = inset(axes, (0.12, 0.12, 0.35, 0.38), "$t$", r"$n(\mathbf{w}^t)$")
     for size, color in colored(runs.values("train_size")):
@@ -93,7 +103,7 @@ def _collapses(id: str, name: str, kind: str) -> Collapses:
     return Collapses(
         id, f"{name} curves n P collapse over t P^-b: b of the best collapse (effective)",
         lambda runs: [curve(P, runs.by_seed(train_size=P)) for P in runs.values("train_size")],
-        equals=B, within=PRECISION, how={"y_exponent": -1.0, "between": (0.5, 3.5)},
+        equals=B, within=LAW, how={"y_exponent": -1.0, "between": (0.5, 3.5)},
     )  # fmt: skip
 
 
@@ -118,9 +128,9 @@ def _largest(text: str) -> Any:
 
 
 # t is proportional to T where the margin does not count; at 8 T_c it changes r = 0 to 1/8.
-Law = partial(Exponent, where=above_critical("temperature", 8), within=PRECISION)
-OverT = partial(Law, of="temperature", at={"train_size": -1})
-OverP = partial(Law, of="train_size")
+Law = partial(Exponent, where=above_critical("temperature", 8))
+OverT = partial(Law, of="temperature", at={"train_size": -1}, within=TENTH)
+OverP = partial(Law, of="train_size", within=LAW)
 T_HAT, T_STAR = "crossover_time", "time"
 
 
@@ -140,7 +150,7 @@ FIGURES = (
             _collapses("1a", "training", "train"),
             _collapses("1b", "test", "test"),
             Exponent("1c", "n(t_hat) ~ 1/P (effective exponent)", unfitted_at_crossover,
-                     of="train_size", equals=-1, within=PRECISION),
+                     of="train_size", equals=-1, within=LAW),
         ],
         trajectories=("time", "unfitted", "lambda", "r"),
     ),
@@ -155,7 +165,7 @@ FIGURES = (
             "temperature", T_HAT, by="train_size", open=T_STAR,
             unit=lambda training: (1.0, training.train_size**B),
             xlabel="SGD temperature $T$", ylabel=r"$\hat t\,P^{-b},\;t^*P^{-b}$",
-            title=lambda runs: rf"$\chi={CHI:g}$, $d={runs.only('dim')}$",
+            title=conditions,
             inset=((0.62, 0.115, 0.36, 0.34), "$T$", r"$\hat t,\;t^*$"), extra=_times_in_theory,
             look={"linestyle": "", "markersize": 5.5}, legend={"loc": "upper left"},
         ),
