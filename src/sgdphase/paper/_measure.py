@@ -89,8 +89,14 @@ def share(hits: int, trials: int) -> Estimate:
 
 
 def per_seed(values: ArrayLike) -> Estimate:
-    """Geometric mean of `[cells, seeds]`, first over the cells that a seed has."""
-    return geometric_mean(np.exp(seed_means(logarithms(values).T)))
+    """Geometric mean of `[cells, seeds]`, first over the cells that a seed has.
+
+    For numbers that should be the same in all cells: effects of cells are not taken out, as one of
+    few seeds would give its noise to all.
+    """
+    logs = logarithms(values)
+    cells = np.isfinite(logs).sum(axis=0)
+    return geometric_mean(np.exp(np.nansum(logs, axis=0) / np.where(cells > 0, cells, np.nan)))
 
 
 def furthest(ratios: ArrayLike) -> Estimate:

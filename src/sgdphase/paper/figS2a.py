@@ -155,10 +155,14 @@ def _same_t_c(runs: Runs) -> Estimate:
 
 
 def _shifts(by: str) -> Callable[[Runs], list[Curve]]:
-    """`w1` over that without decay against `Lambda`: curves that differ by a shift only."""
+    """`w1` over that without decay against `Lambda`: curves that differ by a shift only.
+
+    Those of several `P` do so where power laws hold. Those of several `T` do so at all `lam`, as
+    `w1/T` is a function of `T Lambda` where the margin does not count.
+    """
     ratio = Mean(
         "w1", "weight_decay", at={"weight_decay": slice(1, None)}, to={"weight_decay": 0},
-        where=lambda t: _asymptotic(t) and (by == "temperature" or _at_t(t)),
+        where=lambda t: by == "temperature" or (_asymptotic(t) and _at_t(t)),
     )  # fmt: skip
     return ratio.by(by)
 
