@@ -86,7 +86,8 @@ def draw_unfitted(runs: Runs, scale: Scale) -> Any:
 
 
 # Before the crossover all sizes have the same n(t) ~ t^(-1/b), which collapses wherever the
-# crossover is: with curves from T d on and t_hat ~ P^1.8 planted, the best b was 1.87 (training) and 1.93 (test).
+# crossover is: with curves from T d on, and t_hat ~ P^1.8 planted, the best b was 1.87 (training)
+# and 1.93 (test).
 BEFORE = 4.0
 
 
@@ -106,8 +107,8 @@ def _collapses(id: str, name: str, kind: str) -> Collapses:
         return Curve(size, time, np.array([at(time, p, _unfitted(p, kind)) for p in paths]).T)
 
     return Collapses(
-        id, f"{name} curves n P collapse over t P^-b from t_hat/{BEFORE:g} on: b of the best collapse "
-        "(effective)",
+        id, f"{name} curves n P collapse over t P^-b from t_hat/{BEFORE:g} on: b of the best "
+        "collapse (effective)",
         lambda runs: [curve(P, runs.by_seed(train_size=P)) for P in runs.values("train_size")],
         equals=B, within=LAW, how={"y_exponent": -1.0, "between": (0.5, 3.5)},
     )  # fmt: skip
