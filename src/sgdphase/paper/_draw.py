@@ -88,7 +88,9 @@ def _number(value: float) -> str:
 def letters(axes: Sequence[Any]) -> None:
     """(a), (b), ... over the panels of a figure."""
     for each, letter in zip(axes, "abcdefgh", strict=False):
-        each.set_title(f"({letter})", loc="left", fontsize="medium")
+        title = each.get_title()
+        where = "center" if title else "left"
+        each.set_title(f"({letter}) {title}".strip(), loc=where, fontsize="medium")
 
 
 def key(axes: Any, fmt: str, label: str, color: Any = "0.4", **look: Any) -> None:

@@ -200,8 +200,9 @@ FIGURES = (
                   "a share below a tenth"),
         ],
         trajectories=("time", "w1", "w_perp", "unfitted"),
-        remark="The bound of 3b was set when the number of steps of one seed was known; 3a was "
-        "changed from a geometric to an arithmetic mean after the run, with the same verdict.",
+        remark="The bound of 3b was set when the number of steps of one seed was known. After one "
+        "step the theory expects 20 unfitted points at full batch (3c), whether the weights across "
+        "the teacher are those of the step or a random direction, as in the white area.",
     ),
     Figure(
         "figS1a",

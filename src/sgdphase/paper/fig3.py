@@ -38,7 +38,7 @@ def _first_step(dim: int) -> float:
 
 def _theory(axes: Any, runs: Runs) -> None:
     dim = runs.only("dim")
-    axes.set_title(f"perceptron, {conditions(runs.at(seed=0))}", fontsize="medium")
+    axes.set_title(conditions(runs.at(seed=0)), fontsize="medium")
     for run in runs.at(seed=0).that(below_critical("batch")).runs:
         times, temperature = np.geomspace(LR, run.outcome.time, 200), run.training.temperature
         w1 = theory.online(times, chi=CHI, dim=dim, margin=MARGIN, temperature=temperature).w1

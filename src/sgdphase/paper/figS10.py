@@ -188,7 +188,7 @@ FIGURES = (
             OverP("3d", "t* scales as t_hat: exponent of t*/t_hat in P", _ratio, equals=0),
             OverT("3e", "t* scales as t_hat: exponent of t*/t_hat in T", _ratio, equals=0),
         ],
-        remark="The number of seeds was raised from 5 to 10 after a first run, in which 3c and 3d "
-        "were undecided and 3b failed as it does now.",
+        remark="The number of seeds was raised from 5 to 10 and to 40 after runs in which 3c and "
+        "3d were undecided and 3b failed.",
     ),
 )  # fmt: skip

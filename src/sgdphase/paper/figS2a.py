@@ -195,7 +195,7 @@ FIGURE = Figure(
         where=lambda training: _at_t(training) and training.weight_decay > 0,
         xlabel=r"weight decay $\Lambda$", ylabel="test error",
         inset=((0.12, 0.6, 0.42, 0.36), r"$\Lambda$", "$w_1$"), inset_y="w1", extra=_theory,
-        room=(0.1, 0.45), size=(6.6, 4.4), title=lambda runs: conditions(runs.where(temperature=T)),
+        room=(0.1, 0.35), size=(6.6, 4.4), title=lambda runs: conditions(runs.where(temperature=T)),
         legend=None,
     ),
     claims=[
@@ -224,6 +224,6 @@ FIGURE = Figure(
     ],
     remark="After runs at quick scale the collapse of 3a was changed to w1 over its value without "
     "decay, and the time to min(4/Lambda, 10 t_hat): longer, weights that fit all points just "
-    "shrink. 2 holds for that time (at 20 t_hat its exponent is 0.451 [0.409, 0.488]); 3a fails at "
-    "20 t_hat as well.",
+    "shrink. Learning rate, margin and 1/Lambda can be scaled together: where the margin does not "
+    "count, w1/T is a function of T Lambda, and what 3b and 6 can find is that it does count.",
 )  # fmt: skip

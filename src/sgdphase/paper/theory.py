@@ -15,7 +15,7 @@ from sgdphase import theory
 from sgdphase._typing import FloatArray
 from sgdphase.diagram._style import BLUE, GREEN, ORANGE, new_figure
 from sgdphase.paper._claim import Above, Below, Constant, Spec, Tolerance
-from sgdphase.paper._draw import colored, key
+from sgdphase.paper._draw import colored, key, letters
 from sgdphase.paper._figure import Figure
 from sgdphase.paper._ledger import Scale
 from sgdphase.paper._measure import exponent, share
@@ -173,8 +173,7 @@ def draw(runs: Runs, scale: Scale) -> Any:
     _draw_time(*axes[1:4])
     _draw_spread(axes[4], scale)
     _draw_one_step(axes[5], scale)
-    for panel, letter in zip(axes, "abcdef", strict=True):
-        panel.set_title(f"({letter})", loc="left", fontsize="medium")
+    letters(axes)
     return figure
 
 
@@ -221,6 +220,7 @@ def _draw_spread(axes: Any, scale: Scale) -> None:
         axes.errorbar(dims, mean, error, color=color, marker=marker, ls="none", label=label)
         axes.plot(dims, linear, "k--", lw=0.9)
     key(axes, "--", "linear noise theory", "k", lw=0.9)
+    axes.set_title(r"$\chi=1$, $t=100\,Td$", fontsize="medium")
     axes.set(ylabel="fluctuations / mean", xlabel="$d$", yscale="log", ylim=(0.008, 0.6))
     axes.set_xscale("log", base=2)
     axes.legend(loc="upper right", frameon=False, fontsize=8)
@@ -236,15 +236,16 @@ def _draw_one_step(axes: Any, scale: Scale) -> None:
     key(axes, "--", r"$\propto B^{-(\chi+1)/2}$", "k", lw=0.9)
     axes.set(yscale="log", xlabel="$B$", ylabel="error after one step")
     axes.set_xscale("log", base=2)
-    axes.set_ylim(axes.get_ylim()[0] / 100, 3)
+    axes.set_ylim(axes.get_ylim()[0] / 1e4, 3)
     axes.legend(loc="upper right", fontsize=8, frameon=False, ncols=2, columnspacing=1)
-    share, small = fitted_share(scale), axes.inset_axes((0.13, 0.14, 0.34, 0.15))
+    share, small = fitted_share(scale), axes.inset_axes((0.12, 0.15, 0.42, 0.17))
     small.plot(list(share), [part.value for part in share.values()], "o-", color=color, ms=3, lw=1)
     small.axvline(1, color="0.6", ls=":", lw=1)
     small.set(xscale="log", ylim=(-0.08, 1.08))
-    small.set_xlabel(r"$B/B_1$", fontsize=7, labelpad=0)
-    small.set_title("share fitted by one step", fontsize=7, pad=2)
-    small.tick_params(labelsize=6, pad=1)
+    small.set_xlabel(r"$B/B_1$", fontsize=8, labelpad=0)
+    small.set_title("share fitted by one step", fontsize=8, pad=2)
+    small.tick_params(labelsize=7, pad=1)
+    axes.set_title(f"$d={ONE_STEP_DIM}$", fontsize="medium")
 
 
 FIGURE = Figure(
