@@ -48,12 +48,12 @@ def _online(train_size: int, dim: int, temperature: float = TEMPERATURE) -> theo
     return theory.online(times, temperature=temperature, **setting)
 
 
-def outputs(train_size: int, dim: int) -> tuple[FloatArray, FloatArray]:
-    """`y f` of each training point of seed 0 for unit weights along `e1` and along `xi`.
+def outputs(train_size: int, dim: int, seed: int = 0) -> tuple[FloatArray, FloatArray]:
+    """`y f` of each training point of a seed for unit weights along `e1` and along `xi`.
 
     `xi` is a random direction: a Gaussian vector of `d - 1` components, scaled to length 1.
     """
-    data = TeacherTask(dim, CHI).train_set(train_size, 0)
+    data = TeacherTask(dim, CHI).train_set(train_size, seed)
     xi = np.random.default_rng(0).standard_normal(dim - 1)
     z = data.x * data.y[:, None] / math.sqrt(dim)
     return z[:, 0], z[:, 1:] @ (xi / np.linalg.norm(xi))
@@ -82,7 +82,7 @@ def draw(runs: Runs, scale: Scale, momentum: float = 0.0) -> Any:
     figure, axes = panel(r"$w_1$", r"$\|w_\perp\|$", conditions(shown, "lr"), size=(6.0, 4.4))
     w1, w_perp = _frame(list(paths.values()))
     of = runs.only("train_size"), runs.only("dim")
-    _draw_loss(figure, axes, outputs(*of), w1, w_perp)
+    _draw_loss(figure, axes, outputs(*of, shown.only("seed")), w1, w_perp)
     expected = _online(*of, TEMPERATURE / (1 - momentum))
     axes.plot(expected.w1, expected.w_perp, "k--", linewidth=1.6, zorder=4)
     for batch, color in colored(batches, "plasma"):

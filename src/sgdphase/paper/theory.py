@@ -236,7 +236,7 @@ def _draw_one_step(axes: Any, scale: Scale) -> None:
     key(axes, "--", r"$\propto B^{-(\chi+1)/2}$", "k", lw=0.9)
     axes.set(yscale="log", xlabel="$B$", ylabel="error after one step")
     axes.set_xscale("log", base=2)
-    axes.set_ylim(axes.get_ylim()[0] / 1e4, 3)
+    axes.set_ylim(axes.get_ylim()[0] / 1e4, 100)
     axes.legend(loc="upper right", fontsize=8, frameon=False, ncols=2, columnspacing=1)
     share, small = fitted_share(scale), axes.inset_axes((0.12, 0.15, 0.42, 0.17))
     small.plot(list(share), [part.value for part in share.values()], "o-", color=color, ms=3, lw=1)
