@@ -152,8 +152,8 @@ def _same_state(id: str, name: str) -> Constant:
     return Constant(id, says, ratio, equals=1, within=FLUCTUATES)
 
 
-# S1b: decays around Lambda* and above it. S2b: within a factor of 16 of the inverse training time
-# without decay, as in the paper; at stronger decay a batch of 1024 holds more than a few unfitted
+# S1b: decays around Lambda* and above it. S2b: up to the inverse training time without decay, which
+# the paper's are comparable with, and down to 2^-8 of it; at stronger decay a batch of 1024 holds more than a few unfitted
 # points at the stationary state, and its step is no longer small against |w_perp|.
 FIGURES = (
     Figure(
