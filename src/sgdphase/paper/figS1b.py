@@ -152,9 +152,9 @@ def _same_state(id: str, name: str) -> Constant:
     return Constant(id, says, ratio, equals=1, within=FLUCTUATES)
 
 
-# S1b: decays around Lambda* and above it. S2b: up to the inverse training time without decay, which
-# the paper's are comparable with, and down to 2^-8 of it; at stronger decay a batch of 1024 holds more than a few unfitted
-# points at the stationary state, and its step is no longer small against |w_perp|.
+# S1b: decays around Lambda* and above it. S2b: from the inverse training time without decay, which
+# the paper's are comparable with, down to 2^-8 of it. At stronger decay a batch of 1024 holds more
+# than a few unfitted points at the stationary state, and its step is not small against |w_perp|.
 FIGURES = (
     Figure(
         "figS1b",
