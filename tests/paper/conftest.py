@@ -8,13 +8,15 @@ writes all files of a figure, `test_fig_trajectories.py` a PDF with a raster in 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 
-from sgdphase._sweep import Store
+from sgdphase._records import Outcome, Training
+from sgdphase._sweep import Run, Store
 from sgdphase.diagram import _style
 from sgdphase.paper._claim import Claim
 from sgdphase.paper._figure import FIGURES, Figure
@@ -57,3 +59,20 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Any:
         return Made(figure, runs, claims, pictures[0], written, folder)
 
     return once
+
+
+@pytest.fixture
+def planted() -> Any:
+    """`planted(name, outcome, *ids)`: verdicts about the plan of a figure with planted outcomes.
+
+    By the ends of ids. The plan is that of the paper's scale, as rules are made for it.
+    """
+
+    def decided(name: str, outcome: Callable[[Training], Outcome], *ids: str) -> dict[str, str]:
+        figure = FIGURES[name]
+        runs = tuple(Run(each, outcome(each), 0.0) for each in figure.plan("paper"))
+        claims = {claim.id.removeprefix(f"{name}."): claim for claim in
+                  figure.decide(Runs(runs), "paper")}  # fmt: skip
+        return {id: claims[id].verdict for id in ids}
+
+    return decided

