@@ -200,7 +200,7 @@ def _shown(name: str, values: Iterable[Any]) -> str:
 
 # The module of each figure, in the order of the paper, ours (figX) last.
 _MODULES = {
-    "fig1a": "fig1a", "fig1a-chi0": "fig1a", "fig1b": "fig1b", "fig1b-full": "fig1b",
+    "fig1a": "fig1a", "fig1a-chi0": "fig1a", "fig1a-line": "fig1a", "fig1b": "fig1b",
     "fig1c": "fig1b", "fig2": "fig2", "fig3": "fig3", "fig3-inset": "fig3", "fig4a": "fig4a",
     "fig4b": "fig4b", "figS1a": "fig2", "figS1b": "figS1b", "figS2a": "figS2a", "figS2b": "figS1b",
     "figS3a": "figS3", "figS3b": "figS3", "figS4a": "figS4", "figS4b": "figS4", "figS5a": "figS5",
