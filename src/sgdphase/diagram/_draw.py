@@ -23,7 +23,7 @@ _NAMES = {
     "GD": "GD",
 }
 PANEL = (3.7, 3.4)  # inches, with its colour bar: two panels and their letters fit a page
-_HALF = np.array([0.21, 0.08])  # of a name, in units of the panel, about
+_HALF = np.array([0.19, 0.08])  # of a name, in units of the panel, about
 _GREY = "0.88"
 _DASHED: Any = {"color": "black", "ls": (0, (5, 2.4)), "lw": 1.6, "zorder": 5}
 _DOTTED: Any = {"color": "black", "ls": (0, (1, 2)), "lw": 1.0, "zorder": 3}
@@ -140,7 +140,8 @@ def draw_plane(axes: Any, diagram: PhaseDiagram, field: str) -> None:
     for cells, look in ((diagram.grid("regime") == "diverged", _DIVERGED),
                         (_partly(diagram), _PARTLY)):  # fmt: skip
         i, j = np.nonzero(cells)
-        axes.plot(x[j], y[i], **look)
+        if i.size:
+            axes.plot(x[j], y[i], **look)
     axes.set_xlabel(r"batch size $B$")
     axes.set_ylabel(r"learning rate $\eta$")
     for axis in (axes.xaxis, axes.yaxis):
@@ -237,8 +238,7 @@ def draw_names(axes: Any, diagram: PhaseDiagram) -> None:
         mine = regime == name
         if not mine.any():
             continue
-        other = ~mine & (regime != "missing")
-        avoid = np.concatenate([drawn, np.stack([u[other], v[other]], axis=1)])
+        avoid = np.concatenate([drawn, np.stack([u[~mine], v[~mine]], axis=1)])
         own = np.stack([u[mine], v[mine]], axis=1)
         # Between the cells too, within the panel.
         middles = (own[:, None] + own[None]).reshape(-1, 2) / 2
@@ -251,7 +251,7 @@ def draw_names(axes: Any, diagram: PhaseDiagram) -> None:
         # Of equally good places, the one nearest to their middle.
         middle = places[good].mean(axis=0)
         at = places[good][np.linalg.norm(places[good] - middle, axis=1).argmin()]
-        size = 10 if clear.max() > 0.9 else 8
+        size = 9 if clear.max() > 0.9 else 7.5
         place = left + at[0] * (right - left), bottom + at[1] * (top - bottom)
         _write(axes, *place, _NAMES[name], ha="center", weight="bold", fontsize=size)
 

@@ -50,9 +50,15 @@ class Regimes:
         """The fitted cells inside a regime."""
         return np.asarray(self.inside[name].cells & some_fitted(self.errors))
 
-    def ratio(self, one: str, other: str) -> dict[str, Any]:
-        """The error of a regime over that of another, and why there may be none."""
+    def ratio(self, one: str, other: str, *, but_largest: bool = False) -> dict[str, Any]:
+        """The error of a regime over that of another, and why there may be none.
+
+        With `but_largest`, without the largest batch of the first if it has several.
+        """
         a, b = self.cells(one), self.cells(other)
+        batches = np.flatnonzero(a.any(axis=0))
+        if but_largest and batches.size > 1:
+            a[:, batches[-1]] = False
         if a.any() and b.any():
             return {"measure": error_ratio(self.errors, a, b)}
         return self.none(other if a.any() else one)

@@ -115,11 +115,12 @@ def line_by_size(runs: Runs) -> tuple[FloatArray, FloatArray]:
 def line_claims(runs: Runs, scale: Scale) -> list[Constant]:
     """The text: below `eta ~ kappa P^gamma` the first step does not matter."""
     gamma, (sizes, line) = 1 / (1 + runs.only("chi")), line_by_size(runs)
-    says = (
-        f"at full batch eta_c ~ P^gamma (effective exponent at {size_range(sizes)}; "
-        f"{drift(sizes, line)})"
-    )
-    return [Constant("1", says, exponent(sizes, line), equals=gamma, within=fifth(gamma))]
+    says, within = "at full batch eta_c ~ P^gamma", fifth(gamma)
+    if np.isfinite(line).any(axis=1).sum() < 2:
+        few = "eta_c was found at fewer than 2 sizes"
+        return [Constant("1", says, None, equals=gamma, within=within, otherwise=few)]
+    says += f" (effective exponent at {size_range(sizes)}; {drift(sizes, line)})"
+    return [Constant("1", says, exponent(sizes, line), equals=gamma, within=within)]
 
 
 def draw_line(runs: Runs, scale: Scale) -> Any:
@@ -139,7 +140,7 @@ def draw_line(runs: Runs, scale: Scale) -> Any:
     axes.plot(sizes, bend, "--", color=ORANGE, label=label)
     axes.set_xscale("log", base=2)
     axes.set_yscale("log", base=2)
-    axes.legend(loc="best")
+    axes.legend(loc="best", frameon=False)
     return figure
 
 
@@ -149,18 +150,19 @@ _THEORY: dict[str, dict[str, Any]] = {
             "label": r"theory: $\eta=T_cB$ up to $B^*$, then $T_cB^*$"},
     "kappa": {"color": "white", "ls": "-",
               "label": r"theory: first step reaches $\kappa$ at the hardest point"},
-    "once": {"color": PURPLE, "ls": (0, (1, 1)), "label": "theory: all points fitted in one step"},
+    "once": {"color": PURPLE, "ls": "-", "label": "theory: all points fitted in one step"},
 }  # fmt: skip
 
 
 def draw_with_theory(runs: Runs, scale: Scale) -> Any:
     parts = runs.split("chi")
-    figure, axes = new_figure(len(parts), size=(3.3, 3.1))
+    figure, axes = new_figure(len(parts), size=(3.3, 3.5))
     for letter, each, part in zip("abc", axes, parts, strict=False):
         draw_plane(each, part.diagram, "value")
         limits = each.get_xlim(), each.get_ylim()
         _draw_measured(each, part.diagram)
-        _draw_theory(each, scales(part.runs[0].training), *limits)
+        star = part.diagram.critical_batch
+        _draw_theory(each, scales(part.runs[0].training), *limits, star.value if star else 1.0)
         each.set(xlim=limits[0], ylim=limits[1])
         each.set_title(rf"({letter}) $\chi={part.only('chi'):g}$", loc="left", fontsize=10)
     size, dim, margin = (runs.only(name) for name in ("train_size", "dim", "margin"))
@@ -170,9 +172,8 @@ def draw_with_theory(runs: Runs, scale: Scale) -> Any:
         fontsize=10,
     )
     handles, labels = axes[-1].get_legend_handles_labels()
-    legend = figure.legend(handles, labels, loc="outside lower center", ncols=2, fontsize=9)
-    legend.get_frame().set(facecolor="0.75", edgecolor="none")
-    legend.set_frame_on(True)
+    look: Any = {"ncols": 2, "fontsize": 9, "frameon": False}
+    figure.legend(handles, labels, loc="outside lower center", **look)
     return figure
 
 
@@ -195,7 +196,7 @@ def _draw_measured(axes: Any, diagram: PhaseDiagram) -> None:
         axes.plot([star, star], [np.interp(star, x, y), axes.get_ylim()[1]], **black)
 
 
-def _draw_theory(axes: Any, expected: theory.Scales, x: Any, y: Any) -> None:
+def _draw_theory(axes: Any, expected: theory.Scales, x: Any, y: Any, simulated: float) -> None:
     (left, right), (bottom, top) = x, y
     star, cold = np.log2(expected.critical_batch), np.log2(expected.critical_temperature)
     step, once = np.log2(expected.first_step_lr), np.log2(expected.one_step_batch)
@@ -204,13 +205,14 @@ def _draw_theory(axes: Any, expected: theory.Scales, x: Any, y: Any) -> None:
     axes.plot([star, star], [bend, top], **looks["T_c"] | {"label": None})
     axes.plot([star, right], [step, step], **looks["kappa"])
     axes.plot([once, once], [max(step, bottom), top], **looks["once"])
-    room = 0.02 * (right - left)
-    for text, place in (("$B^*$", star + room), ("one step", once + room)):
-        if left < place < right - 6 * room:
-            how: Any = {"color": "black", "va": "top", "fontsize": 9, "zorder": 6}
-            axes.text(place, top - 0.03 * (top - bottom), text, **how | _boxed())
+    room, head = 0.02 * (right - left), top - 0.03 * (top - bottom)
+    # On the side where the simulated B* is not.
+    side, ha = (1, "left") if simulated <= expected.critical_batch else (-1, "right")
+    axes.text(star + side * room, head, "$B^*$", ha=ha, va="top", fontsize=9, **_boxed())
+    if left < once < right - 6 * room:
+        axes.text(once + room, head, "one step", va="top", fontsize=9, **_boxed())
     low = 0.03 * (top - bottom)
-    for text, height, up in ((r"$T_cB^*$", bend, False), (r"$\kappa$ reached", step, True)):
+    for text, height, up in ((r"$T_cB^*$", bend, False), (r"$\kappa$", step, True)):
         va, shift = ("bottom", low) if up else ("top", -low)
         axes.text(right - room, height + shift, text, ha="right", va=va, fontsize=9, **_boxed())
 
