@@ -17,13 +17,17 @@ from sgdphase.stats import power_of_two_tex
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+# A name of a regime, half of its size in units of the panel, and that of its letters: where the
+# first has no room, the second.
 _NAMES = {
-    "noise-dominated": "noise-\ndominated",
-    "first-step-dominated": "first-step-\ndominated",
-    "GD": "GD",
+    "noise-dominated": (("noise-\ndominated", (0.19, 0.08), 9), ("noise", (0.08, 0.035), 8)),
+    "first-step-dominated": (
+        ("first-step-\ndominated", (0.19, 0.08), 9),
+        ("first step", (0.12, 0.035), 8),
+    ),
+    "GD": (("GD", (0.14, 0.08), 9), ("GD", (0.06, 0.04), 8)),
 }
 PANEL = (3.7, 3.4)  # inches, with its colour bar: two panels and their letters fit a page
-_HALF = np.array([0.19, 0.08])  # of a name, in units of the panel, about
 _GREY = "0.88"
 _DASHED: Any = {"color": "black", "ls": (0, (5, 2.4)), "lw": 1.6, "zorder": 5}
 _DOTTED: Any = {"color": "black", "ls": (0, (1, 2)), "lw": 1.0, "zorder": 3}
@@ -240,20 +244,20 @@ def draw_names(axes: Any, diagram: PhaseDiagram) -> None:
             continue
         avoid = np.concatenate([drawn, np.stack([u[~mine], v[~mine]], axis=1)])
         own = np.stack([u[mine], v[mine]], axis=1)
-        # Between the cells too, within the panel.
-        middles = (own[:, None] + own[None]).reshape(-1, 2) / 2
-        places = np.unique(
-            np.clip(np.concatenate([own, middles]), _HALF, 1 - _HALF).round(4), axis=0
-        )
-        room = np.abs((places[:, None] - avoid) / _HALF).max(axis=2)
-        clear = room.min(axis=1, initial=9.0)
-        good = clear >= clear.max() - 0.02
+        middles = (own[:, None] + own[None]).reshape(-1, 2) / 2  # between the cells too
+        for written in _NAMES[name]:
+            half = written[1]
+            places = np.clip(np.concatenate([own, middles]), half, 1 - np.array(half)).round(4)
+            places = np.unique(places, axis=0)
+            clear = np.abs((places[:, None] - avoid) / half).max(axis=2).min(axis=1, initial=9.0)
+            if clear.max() > 0.9:  # else the next is shorter
+                break
+        good = places[clear >= clear.max() - 0.02]
         # Of equally good places, the one nearest to their middle.
-        middle = places[good].mean(axis=0)
-        at = places[good][np.linalg.norm(places[good] - middle, axis=1).argmin()]
-        size = 9 if clear.max() > 0.9 else 7.5
+        at = good[np.linalg.norm(good - good.mean(axis=0), axis=1).argmin()]
         place = left + at[0] * (right - left), bottom + at[1] * (top - bottom)
-        _write(axes, *place, _NAMES[name], ha="center", weight="bold", fontsize=size)
+        text, _, size = written
+        _write(axes, *place, text, ha="center", weight="bold", fontsize=size)
 
 
 def _drawn_points(axes: Any) -> FloatArray:
@@ -265,7 +269,9 @@ def _drawn_points(axes: Any) -> FloatArray:
         if line.get_linestyle() != "None" and len(x) > 1:
             at, fine = np.arange(len(x)), np.linspace(0, len(x) - 1, 40 * len(x))
             points.append(np.stack([np.interp(fine, at, x), np.interp(fine, at, y)], axis=1))
-    points += [np.array([text.get_position()]) for text in axes.texts]
+    for text in axes.texts:  # about a tenth of the panel wide, and aligned at the top left
+        shifts = np.array([[0.0, -0.03], [0.06, -0.03], [0.12, -0.03]])
+        points.append(np.array(text.get_position()) + shifts * [right - left, top - bottom])
     every = np.concatenate(points)
     return np.asarray((every - [left, bottom]) / [right - left, top - bottom])
 
