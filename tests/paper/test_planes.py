@@ -243,10 +243,16 @@ def test_a_cell_without_every_seed_has_no_error_drawn() -> None:
     errors[3, 3] = 0.1
     measured.value[3, 3, 0] = errors[3, 3, 0] = np.nan
     errors[5, 5] = 0.5
+    # Most of these diverged.
+    measured.value[7, 7, 1:] = errors[7, 7, 1:] = np.nan
+    status = measured.status.astype("U8")
+    status[7, 7, 1:] = "diverged"
+    measured, errors[7, 7, 0] = replace(measured, status=status), 0.1
     diagram: PhaseDiagram = phase_diagram(replace(measured, test_error=errors))
     figure = draw_figure(diagram)
     panel = figure.axes[1]
-    assert panel.collections[0].get_array().mask[3, 3]
+    assert np.argwhere(panel.collections[0].get_array().mask).tolist() == [[3, 3], [7, 7]]
+    assert diagram.best is not None and diagram.best.batch == BATCH[5]
     [star] = [each for each in panel.lines if each.get_marker() == "*"]
     assert np.transpose(star.get_data())[0].tolist() == np.log2([BATCH[5], LR[5]]).tolist()
     assert "not every seed fitted" in {text.get_text() for text in figure.legends[0].get_texts()}

@@ -121,9 +121,7 @@ def draw_plane(axes: Any, diagram: PhaseDiagram, field: str) -> None:
     from matplotlib.colors import LogNorm, Normalize
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-    values = diagram.grid(field).astype(np.float64)
-    if field == "test_error":
-        values = np.where(_partly(diagram), np.nan, values)
+    values = _errors(diagram) if field == "test_error" else diagram.grid(field).astype(np.float64)
     shown = np.ma.masked_invalid(values)
     positive = values[values > 0]
     wide = positive.size and not np.any(values == 0) and positive.max() > 2 * positive.min()
@@ -153,6 +151,13 @@ def draw_plane(axes: Any, diagram: PhaseDiagram, field: str) -> None:
         axis.set_major_formatter(FuncFormatter(lambda x, _: f"${power_of_two_tex(2.0**x)}$"))
 
 
+def _errors(diagram: PhaseDiagram) -> FloatArray:
+    """Test errors of the cells with as many seeds as any, of which the lowest is `diagram.best`."""
+    fitted = diagram.grid("fitted")
+    errors = diagram.grid("test_error").astype(np.float64)
+    return np.asarray(np.where(fitted < fitted.max(), np.nan, errors))
+
+
 def _partly(diagram: PhaseDiagram) -> Mask:
     """Cells where fewer seeds were fitted than in others, but some."""
     fitted = diagram.grid("fitted")
@@ -163,8 +168,7 @@ def _partly(diagram: PhaseDiagram) -> Mask:
 
 def draw_star(axes: Any, diagram: PhaseDiagram) -> None:
     """Mark the lowest test error that is drawn."""
-    errors = np.where(_partly(diagram), np.nan, diagram.grid("test_error").astype(np.float64))
-    errors[diagram.grid("regime") == "diverged"] = np.nan
+    errors = _errors(diagram)
     if np.isfinite(errors).any():
         i, j = np.unravel_index(np.nanargmin(errors), errors.shape)
         axes.plot(np.log2(diagram.batch[j]), np.log2(diagram.lr[i]), **_STAR)
