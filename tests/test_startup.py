@@ -89,6 +89,7 @@ BAD_INPUT = [
     ("figure", "fig99"),
     ("figure", "fig1a", "--scale", "huge"),
     ("claims", "no-folder"),
+    ("verify", "no-folder"),
     ("theory", "constants", "--chi", "x"),
     ("theory", "constants", "--chi", "-2"),
     ("theory", "averages", "--lam", "1", "--r", "-1", "--chi", "1"),

@@ -119,7 +119,7 @@ def test_times_are_rescaled_by_the_size(made):
 def test_boundaries_measured_and_predicted_lie_over_each_other(made):
     own = made("figX2")
     for axes, runs in zip(own.picture.axes, own.runs.split("chi"), strict=False):
-        lines = {"black": [], "#D00000": []}
+        lines = {"black": [], "#D55E00": []}
         for line in axes.lines:
             lines.get(line.get_color(), []).append(line.get_xydata())
         diagram = phase_diagram(plane_from_table(runs.table()))
@@ -127,7 +127,7 @@ def test_boundaries_measured_and_predicted_lie_over_each_other(made):
         np.testing.assert_allclose(lines["black"][0], points)
         chi = runs.only("chi")
         star = scales(train_size=512, dim=16, chi=chi, margin=2.0**-7).critical_batch
-        assert lines["#D00000"][1][:, 0] == pytest.approx(np.log2(star))
+        assert lines["#D55E00"][1][:, 0] == pytest.approx(np.log2(star))
         ratio = own.claims[f"figX2.chi{chi:g}.1"].measured.value
         assert lines["black"][1][:, 0] == pytest.approx(np.log2(star * 10**ratio))
 

@@ -15,9 +15,9 @@ from sgdphase._sweep import Run
 from sgdphase.paper._figure import FIGURES as CATALOG
 from sgdphase.paper._figure import SCALES, Figure, Scale, left_out
 from sgdphase.paper._runs import Runs
-from sgdphase.paper._settings import cnn, fc
+from sgdphase.paper._settings import cnn, cnn_large_margin, fc
 
-NAMES = ["fig1b", "fig1b-full", "fig1c", "figS3a", "figS3b"]
+NAMES = ["fig1b", "fig1c", "figS3a", "figS3b"]
 NAMES += [f"fig{of}{letter}" for of in ("S5", "S6") for letter in "abcd"]
 FIGURES = {name: CATALOG[name] for name in NAMES}
 NETWORKS = ("S5", "S6")
@@ -38,21 +38,36 @@ class World:
     alignment_power: float = 1.0
     gain: float = 0.3  # of the noise regime, as a share of the error
     early_gain: float = 0.3
+    first_gain: float = 0.0  # of the first-step regime
+    early_first_gain: float = 0.0
+    large_batch: float = 0.0  # exponent of the error in the batch, right of B*
+    gd_gain: float = 0.0  # of GD by early stopping
+    kernel: float = 0.01
+    cold: float = 0.0  # exponent of the error in lr, in GD
+    saturates: float = math.inf  # lr / lr_c up to which the alignment of the first step grows
 
     def observables(self, training: Training) -> dict[str, float]:
         lr, batch = training.lr, float(training.batch)
         hot = lr / batch**self.batch_power / self.critical_temperature
         first = lr / (self.critical_temperature * self.critical_batch**self.batch_power)
         x = (1 + hot**3 + first**3) ** (1 / 3)
+        m = (1 + hot**3 + min(first, self.saturates) ** 3) ** (1 / 3)
         noise = hot**3 / (1 + hot**3 + 8 * first**3)
+        step = first**6 / (1 + first**6 + hot**6)
+        error = max(batch / (4 * self.critical_batch), 1) ** (self.large_batch * step)
+        error *= min(lr, 1.0) ** (self.cold * (x < 1.1))
         jitter = np.exp(0.01 * np.random.default_rng(int(training.key, 16)).standard_normal(6))
-        seed = 1 + 0.1 * training.seed
+        seed = 1 + 0.1 * (training.seed % 10)
         values = {
-            "alignment": seed * 1e-4 * x**self.alignment_power,
+            "alignment": seed * 1e-4 * m**self.alignment_power,
             "weight_change": seed * 0.1 * x**self.weight_power,
-            "ntk_change": seed * 0.01 * x**self.kernel_power,
-            "test_error": seed * 0.1 * (1 - self.gain * noise),
-            "test_error_early": seed * 0.1 * (1 - self.early_gain * noise),
+            "ntk_change": seed * self.kernel * x**self.kernel_power,
+            "test_error": seed * 0.1 * error * (1 - self.gain * noise - self.first_gain * step),
+            "test_error_early": seed
+            * 0.1
+            * error
+            * (1 - self.early_gain * noise - self.early_first_gain * step)
+            * (1 - self.gd_gain * (x < 1.1)),
         }
         return {name: value * jitter[i] for i, (name, value) in enumerate(values.items())}
 
@@ -80,46 +95,73 @@ def verdicts(name: str, world: World) -> dict[str, str]:
 
 
 PHASE = ["1", "2a", "2b", "3a", "3b", "4a", "4b", "5a", "5b", "5c"]
+# The fully connected net: the first steps help less than noise, early stopping hardly.
+FC = World(first_gain=0.15, early_first_gain=0.15, gd_gain=0.02)
+# The CNN: early stopping makes noise and GD equal, and a little better than the first steps.
+CNN = World(early_gain=0.0, early_first_gain=-0.06, large_batch=0.04)
 
 
 @pytest.mark.parametrize(
-    ("name", "ids"),
+    ("name", "ids", "world"),
     [
-        *((name, PHASE) for name in ("fig1b", "fig1c")),
-        *((name, ["1"]) for name in ("figS3a", "figS3b", "figS5b", "figS6b")),
-        *((name, ["1a", "1b", "1c"]) for name in ("figS5a", "figS6a")),
-        ("figS5c", ["2"]),
-        ("figS5d", ["3"]),
-        ("figS6c", ["2a", "2b"]),
+        *((name, PHASE, World()) for name in ("fig1b", "fig1c")),
+        *((name, ["1", "2"], World()) for name in ("figS3a", "figS3b")),
+        *((name, [], World()) for name in ("figS5b", "figS6b")),
+        *((name, ["1a", "1b", "1c"], World()) for name in ("figS5a", "figS6a")),
+        ("figS5c", ["2", "3", "4"], FC),
+        ("figS5d", ["3", "4"], FC),
+        ("figS6c", ["2a", "2b", "3a", "3b"], CNN),
+        ("figS6d", ["2c", "3"], CNN),
     ],
 )
-def test_three_regimes_hold(name: str, ids: list[str]) -> None:
-    world = World(gain=0.0) if name in ("fig1b", "fig1c") else World()
+def test_three_regimes_hold(name: str, ids: list[str], world: World) -> None:
     assert verdicts(name, world) == dict.fromkeys(ids, "holds")
-
-
-def test_errors_that_early_stopping_makes_equal() -> None:
-    assert verdicts("figS6d", World(early_gain=0.0)) == {"2c": "holds"}
-    assert verdicts("figS6d", World(early_gain=0.3)) == {"2c": "fails"}
 
 
 @pytest.mark.parametrize(
     ("name", "id", "world"),
     [
         *((name, id, World(batch_power=0.75)) for name in ("fig1b", "fig1c") for id in ("1", "4a")),
+        # Approximately proportional is from 0.5 to 1.5.
+        ("fig1b", "2b", World(saturates=12)),
+        ("fig1b", "5b", World(cold=0.1)),
         *((name, "1", World(kernel_power=0.02)) for name in ("figS3a", "figS3b")),
+        *((name, "2", World(kernel=0.5)) for name in ("figS3a", "figS3b")),
         *((f"fig{of}a", "1a", World(batch_power=0.5)) for of in NETWORKS),
         # No bend: T alone decides, at any batch.
         *((f"fig{of}a", "1c", World(critical_batch=2.0**20)) for of in NETWORKS),
-        *((f"fig{of}b", "1", World(alignment_power=0.02)) for of in NETWORKS),
         ("figS5c", "2", World(gain=-0.3)),
-        ("figS5d", "3", World(early_gain=-0.3)),
+        ("figS5c", "3", World(first_gain=-0.1)),
+        ("figS5c", "4", World(first_gain=0.5)),
+        ("figS5d", "3", CNN),
+        ("figS5d", "4", World(gd_gain=0.25)),
         ("figS6c", "2a", World(gain=-0.3)),
         ("figS6c", "2b", World(gain=0.0)),
+        ("figS6c", "3a", World(first_gain=0.3)),
+        ("figS6c", "3b", World(large_batch=-0.1)),
+        ("figS6d", "2c", World(early_gain=0.3)),
+        ("figS6d", "3", World(early_first_gain=0.1)),
+        ("figS6d", "3", World(early_first_gain=-0.5)),
     ],
 )
 def test_what_is_not_so_fails(name: str, id: str, world: World) -> None:
     assert verdicts(name, world)[id] == "fails"
+
+
+def test_approximately_proportional_is_not_proportional() -> None:
+    assert verdicts("fig1b", World(alignment_power=0.8))["2b"] == "holds"
+
+
+@pytest.mark.parametrize("name", ["fig1b", "fig1c"])
+def test_the_reduced_planes_hold_all_regimes(name: str) -> None:
+    """Where the lines were at fewer points, `T_c` as there and `B*` and `eta_c` as they grow."""
+    lines = {"fig1b": (2.0**-10.2, 2.0**5.9), "fig1c": (2.0**-5.8, 2.0**3.9)}
+    world = World(*lines[name], gain=0.3)
+    runs = runs_of(FIGURES[name], "laptop", world, lambda training: False)
+    decided = {claim.id: claim.verdict for claim in FIGURES[name].decide(runs, "laptop")}
+    # The rows of learning rates are few: the noise of 3 seeds may leave an interval too wide.
+    assert all(verdict in ("holds", "undecided") for verdict in decided.values())
+    assert list(decided.values()).count("holds") >= 8
 
 
 @pytest.mark.parametrize("name", FIGURES)
@@ -150,7 +192,11 @@ def means(name: str, runs: Runs) -> list[float]:
         if run.outcome.status == "fitted":
             values = cells.setdefault((run.training.lr, run.training.batch), [])
             values.append(run.outcome[observable])
-    return sorted(float(np.exp(np.mean(np.log(values)))) for values in cells.values())
+    most = max(map(len, cells.values()))
+    # Errors are drawn where no seed is missing.
+    least = most if "error" in observable else 1
+    kept = [values for values in cells.values() if len(values) >= least]
+    return sorted(float(np.exp(np.mean(np.log(values)))) for values in kept)
 
 
 def drawn(name: str, axes: list[Any]) -> list[float]:
@@ -186,7 +232,8 @@ def test_plans_grow_and_are_shared() -> None:
 
 def test_what_was_reduced_is_said() -> None:
     said = left_out(cnn("laptop").plane, cnn("paper").plane)
-    assert "P 2^9 (paper scale 2^14)" in said and "width 8 (paper scale 32)" in said
-    assert "The cells of T < 2^-10 and eta < 2^-4 are left out." in cnn("laptop").omissions()
+    assert "P 2^12 (paper scale 2^14)" in said and "width 8 (paper scale 32)" in said
+    assert "The cells of T < 2^-9 and eta < 2^-4 are left out." in cnn("laptop").omissions()
+    assert "So are all of T > 2^1, which diverge." in cnn_large_margin("laptop").omissions()
     assert left_out(fc("paper").plane, fc("paper").plane) == "at paper scale"
     assert fc("paper").omissions() == ""

@@ -6,9 +6,11 @@ from ._cells import plane_from_table as plane_from_table
 from ._cells import plane_of as plane_of
 from ._draw import draw as draw
 from ._draw import draw_figure as draw_figure
+from ._draw import draw_legend as draw_legend
 from ._draw import draw_lines as draw_lines
 from ._draw import draw_names as draw_names
 from ._draw import draw_plane as draw_plane
+from ._draw import draw_star as draw_star
 from ._equivalents import Equivalent as Equivalent
 from ._equivalents import Equivalents as Equivalents
 from ._phase import Best as Best

@@ -40,6 +40,7 @@ class Cell:
         seeds; comparisons between cells are more precise), and the mean test error.
     slope_lr, slope_batch : float
         Slopes of the logarithm of the observable.
+    fitted : int; number of seeds that were fitted
     """
 
     lr: float
@@ -51,6 +52,7 @@ class Cell:
     test_error: float
     slope_lr: float
     slope_batch: float
+    fitted: int = 0
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
@@ -214,9 +216,9 @@ def phase_diagram(
     errors = np.full(log_value.shape, np.nan) if plane.test_error is None else plane.test_error
     error = finite_mean(errors, axis=-1)
     slopes = regimes.slope_lr, regimes.slope_batch
-    columns = (regimes.regime, regimes.confidence, value, sem, error, *slopes)
+    columns = (regimes.confidence, value, sem, error, *slopes, n)
     cells = tuple(
-        Cell(float(lr), float(batch), str(columns[0][i, j]), *(float(c[i, j]) for c in columns[1:]))  # type: ignore[arg-type]
+        Cell(float(lr), float(batch), str(regimes.regime[i, j]), *(c[i, j].item() for c in columns))  # type: ignore[arg-type]
         for i, lr in enumerate(plane.lr)
         for j, batch in enumerate(plane.batch)
     )

@@ -162,7 +162,24 @@ class Figure(Shown):
             letters = int(19 * drawn.get_size_inches()[0])  # that fit its width
             lines = textwrap.wrap(left_out(self.plan(scale), self.plan("paper")), letters)
             drawn.supxlabel("\n".join(lines), fontsize=7, color="0.4")
+            _raise_legends(drawn, len(lines))
         return drawn
+
+
+def _raise_legends(drawn: Any, lines: int) -> None:
+    """Put legends below the panels over so many lines at the foot of the picture.
+
+    The layout keeps room for both (not quite enough), but has them in one place.
+    """
+    below = [each for each in drawn.legends if getattr(each, "_outside_loc", "") == "lower"]
+    if below:
+        room = (3 + 6 * lines) / 72 / drawn.get_size_inches()[1]
+        drawn.get_layout_engine().set(rect=(0, room, 1, 1 - room))
+        drawn.draw_without_rendering()
+        drawn.set_layout_engine("none")
+        foot = (3 + lines * 1.3 * 7) / 72 / drawn.get_size_inches()[1]  # letters of 7 points
+        for legend in below:
+            legend.set_bbox_to_anchor((0, foot, 1, 1 - foot), drawn.transFigure)
 
 
 # Seeds that nobody will run.
@@ -200,10 +217,10 @@ def _shown(name: str, values: Iterable[Any]) -> str:
 
 # The module of each figure, in the order of the paper, ours (figX) last.
 _MODULES = {
-    "fig1a": "fig1a", "fig1a-chi0": "fig1a", "fig1b": "fig1b", "fig1b-full": "fig1b",
+    "fig1a": "fig1a", "fig1a-chi0": "fig1a", "fig1a-line": "fig1a", "fig1b": "fig1b",
     "fig1b-ce": "fig1b_ce", "fig1c": "fig1b", "fig2": "fig2", "fig3": "fig3",
-    "fig3-inset": "fig3", "fig4a": "fig4a", "fig4b": "fig4b",
-    "figS1a": "fig2", "figS1b": "figS1b", "figS2a": "figS2a", "figS2b": "figS1b",
+    "fig3-inset": "fig3", "fig4a": "fig4a", "fig4b": "fig4b", "figS1a": "fig2",
+    "figS1b": "figS1b", "figS2a": "figS2a", "figS2b": "figS1b",
     "figS3a": "figS3", "figS3b": "figS3", "figS4a": "figS4", "figS4b": "figS4", "figS5a": "figS5",
     "figS5b": "figS5", "figS5c": "figS5", "figS5d": "figS5", "figS6a": "figS5", "figS6b": "figS5",
     "figS6c": "figS5", "figS6d": "figS5", "figS7a": "fig3", "figS7b": "fig4b",

@@ -7,37 +7,95 @@ their cells, so that the slopes measured in them can disagree with the regime's.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from sgdphase._typing import Mask
+from sgdphase._typing import FloatArray, Mask
 from sgdphase.diagram import PhaseDiagram, Plane
 from sgdphase.paper._claim import TENTH, Above, Constant, Decide, Tolerance
 from sgdphase.paper._figure import Figure
 from sgdphase.paper._ledger import Scale
+from sgdphase.paper._measure import AWAY
 from sgdphase.paper._runs import Runs
 from sgdphase.paper._settings import SettingAt, heading
-from sgdphase.stats import Estimate, LogLinear, logarithms, loglinear
+from sgdphase.stats import (
+    REPLICATES,
+    Estimate,
+    LogLinear,
+    interval,
+    logarithms,
+    loglinear,
+    seed_means,
+    seed_replicates,
+)
 
 # Regimes, by the names that the cells of a diagram have.
 NOISE, FIRST_STEP, GD = "noise-dominated", "first-step-dominated", "GD"
 
 
-def regions(diagram: PhaseDiagram, away: float = 4.0) -> dict[str, Mask]:
-    """The cells `[lr, batch]` of each regime at least a factor `away` from every boundary."""
+@dataclass(frozen=True)
+class Region:
+    """The cells of a regime at least a factor `away` from each boundary that bounds it.
+
+    `lacks` names a boundary that the plane does not have: then there are no cells.
+    """
+
+    name: str
+    cells: Mask
+    away: float
+    lacks: str = ""
+
+    def too_few(self, needed: int, among: Mask | None = None) -> str:
+        """Why a number cannot be measured that takes so many cells."""
+        if self.lacks:
+            return f"the plane does not have {self.lacks}, which bounds the {self.name} regime"
+        inside = int((self.cells if among is None else self.cells & among).sum())
+        cells = f"{inside} fitted cell{'s' * (inside != 1)}"
+        where = f"at least a factor {self.away:g} inside the {self.name} regime"
+        return f"{cells} {where}: {needed} needed"
+
+
+def regions(diagram: PhaseDiagram, away: float = AWAY) -> dict[str, Region]:
+    """The cells `[lr, batch]` of each regime.
+
+    Gradient descent is bounded by the GD line alone, and is taken from the smallest batch of the
+    line on: to the left the line falls. The other two are bounded by `B*` and by the line, or,
+    at a batch where the plane does not reach it, by an upper bound of it.
+    """
     lr, batch = diagram.lr[:, None], diagram.batch[None, :]
-    points, star = diagram.gd_line, diagram.critical_batch
-    if not points or star is None:
-        nowhere = np.zeros((lr.size, batch.size), dtype=np.bool_)
-        return dict.fromkeys((NOISE, FIRST_STEP, GD), nowhere)
-    log_batch, log_lr = np.log([(point.batch, point.lr.value) for point in points]).T
-    line = np.exp(np.interp(np.log(batch), log_batch, log_lr))
-    return {
-        NOISE: (lr >= away * line) & (batch <= star.value / away),
-        FIRST_STEP: (lr >= away * line) & (batch >= away * star.value),
-        GD: lr <= line / away,
-    }
+    star, nowhere = diagram.critical_batch, np.zeros((lr.size, batch.size), dtype=np.bool_)
+    inside = {name: Region(name, nowhere, away, "B*") for name in (NOISE, FIRST_STEP)}
+    if star is not None:
+        hot = lr >= away * upper_line(diagram)
+        inside[NOISE] = Region(NOISE, hot & (batch <= star.value / away), away)
+        inside[FIRST_STEP] = Region(FIRST_STEP, hot & (batch >= away * star.value), away)
+    inside[GD] = Region(GD, nowhere, away, "the GD line")
+    if diagram.gd_line:
+        cold = (lr <= line_at(diagram, batch) / away) & (batch >= diagram.gd_line[0].batch)
+        inside[GD] = Region(GD, cold, away)
+    return inside
+
+
+def line_at(diagram: PhaseDiagram, batch: FloatArray) -> FloatArray:
+    """The GD line at any batch, constant beyond its ends."""
+    x, y = np.log([(point.batch, point.lr.value) for point in diagram.gd_line]).T
+    return np.asarray(np.exp(np.interp(np.log(batch), x, y)))
+
+
+def upper_line(diagram: PhaseDiagram) -> FloatArray:
+    """The GD line, or an upper bound of it, at each batch of the plane; infinite without any.
+
+    The bound is the lowest learning rate around which the observable grows with a slope above 1/2.
+    """
+    grows = diagram.grid("slope_lr") > 0.5
+    bound = np.where(grows, diagram.lr[:, None], np.inf).min(axis=0)
+    if not diagram.gd_line:
+        return np.asarray(bound)
+    first, last = diagram.gd_line[0].batch, diagram.gd_line[-1].batch
+    there = (first <= diagram.batch) & (diagram.batch <= last)
+    return np.asarray(np.where(there, line_at(diagram, diagram.batch), bound))
 
 
 # Directions in the plane of `log lr` and `log batch`; along the diagonal `lr / batch` is constant.
@@ -47,81 +105,167 @@ _DIRECTIONS = {"lr": (1, 0), "batch": (0, 1), "diagonal": (1, 1)}
 def region_fit(plane: Plane, region: Mask, *variables: tuple[int, int]) -> LogLinear | None:
     """`log y` over a region, linear in variables given by their weights of `log lr`, `log batch`.
 
-    `(1, -1)` is the logarithm of `T = lr / batch`. None where a variable does not vary, or with
-    fewer than two cells more than variables.
+    `(1, -1)` is the logarithm of `T = lr / batch`. None where the variables do not vary
+    independently, or with fewer than two cells more than variables.
     """
     log_y = logarithms(plane.value)
     i, j = np.nonzero(region & np.isfinite(log_y).any(axis=-1))
     log_x = np.stack([np.log(plane.lr[i]), np.log(plane.batch[j])], axis=1) @ np.array(variables).T
-    if len(log_x) < 2 + len(variables) or (np.ptp(log_x, axis=0) == 0).any():
+    if len(log_x) < 2 + len(variables):
+        return None
+    if np.linalg.matrix_rank(log_x - log_x.mean(axis=0), tol=1e-6) < len(variables):
         return None
     return loglinear(log_x, log_y[i, j])
 
 
-# Id, claim, observable, regime, and the direction in which the exponent is 0 or 1. An exponent
-# within a tenth of an integer cannot be taken for that of another regime.
+def extent(plane: Plane, region: Mask, along: str) -> float:
+    """How far the cells of a region reach in a direction: its longest run, in logarithms."""
+    i, j = np.nonzero(region & some_fitted(plane))
+    log_lr, log_batch = np.log(plane.lr[i]), np.log(plane.batch[j])
+    place, across = log_lr, log_batch  # the coordinate along the run, and what is fixed on it
+    if along == "batch":
+        place, across = log_batch, log_lr
+    elif along == "diagonal":
+        across = log_lr - log_batch
+    runs = [place[np.isclose(across, value)] for value in np.unique(across.round(6))]
+    return max((float(np.ptp(run)) for run in runs), default=0.0)
+
+
+def some_fitted(plane: Plane) -> Mask:
+    """The cells where a seed was fitted."""
+    return np.asarray(np.isfinite(plane.log_value).any(axis=-1))
+
+
+def complete(plane: Plane) -> Mask:
+    """The cells where every seed was fitted."""
+    return np.asarray(np.isfinite(plane.log_value).all(axis=-1))
+
+
+def relative_change(plane: Plane, region: Mask, along: str) -> Estimate | None:
+    """The change of a number over a region in a direction, over its variation in the panel.
+
+    The change is the slope of the logarithm times the extent. The variation is the logarithm of the
+    highest over the lowest (geometric) mean over seeds, among cells where every seed was fitted.
+    """
+    fit, length = region_fit(plane, region, (1, 0), (0, 1)), extent(plane, region, along)
+    whole = logarithms(plane.value[complete(plane)])
+    if fit is None or length == 0 or len(whole) < 2:
+        return None
+    weights = np.array(_DIRECTIONS[along])
+    changes = length * fit.replicates[:, 1:] @ weights
+    means = seed_means(whole)
+    ends = [means.argmax(), means.argmin()]
+    # The replicates of the fit draw the same weights of seeds. The two cells stay the same: the
+    # extremes of a replicate would have its noise on top of that of the means.
+    copies = seed_replicates(whole, np.random.default_rng(0), REPLICATES)[:, ends]
+    variation, variations = float(np.ptp(means)), copies[:, 0] - copies[:, 1]
+    if not np.isfinite(variations).all():
+        variations = np.full(REPLICATES, variation)
+    return interval(length * float(fit.exponents @ weights) / variation, changes / variations)
+
+
+# Id, claim, regime, and the direction in which the exponent of the alignment is 0 or 1.
 _EXPONENTS = (
-    ("1", "noise-dominated: m is constant along T", "alignment", NOISE, "diagonal", 0),
-    ("2a", "first-step: m is constant in B", "alignment", FIRST_STEP, "batch", 0),
-    ("2b", "first-step: m is proportional to eta", "alignment", FIRST_STEP, "lr", 1),
-    ("3a", "GD: m does not depend on eta", "alignment", GD, "lr", 0),
-    ("3b", "GD: m does not depend on B", "alignment", GD, "batch", 0),
-    ("5a", "noise-dominated: test error constant along T", "test_error", NOISE, "diagonal", 0),
-    ("5b", "GD: test error does not depend on eta", "test_error", GD, "lr", 0),
-    ("5c", "GD: test error does not depend on B", "test_error", GD, "batch", 0),
+    ("1", "noise-dominated: m is constant along T", NOISE, "diagonal", 0),
+    ("2a", "first-step: m is constant in B", FIRST_STEP, "batch", 0),
+    ("2b", "first-step: m is proportional to eta", FIRST_STEP, "lr", 1),
+    ("3a", "GD: m does not depend on eta", GD, "lr", 0),
+    ("3b", "GD: m does not depend on B", GD, "batch", 0),
+)
+_ERRORS = (
+    ("5a", "noise-dominated: test error constant along T", NOISE, "diagonal"),
+    ("5b", "GD: test error does not depend on eta", GD, "lr"),
+    ("5c", "GD: test error does not depend on B", GD, "batch"),
+)
+# An exponent within a tenth of an integer cannot be taken for that of another regime.
+APPROXIMATELY = Tolerance(0.5, "approximately proportional: closer to 1 than to 0 or to 2")
+OF_THE_PANEL = Tolerance(
+    0.1, "change over the regime, as a part of the panel's variation, which is what regimes could "
+    "differ by; a tenth of it is no dependence",
+)  # fmt: skip
+# At chi = 0.
+FIXED_PART = (
+    "at chi = 0, B* is a fixed part of P (P/4 by the theory), so that at no P several batches lie "
+    "above 4 B*"
 )
 
 
 def phase_claims(runs: Runs, scale: Scale) -> list[Constant]:
     """(1) to (5): the alignment in each regime, the line between them, and the test error."""
-    planes = {y: runs.plane(y) for y in ("alignment", "test_error")}
+    perceptron = runs.runs[0].training.model == "perceptron"
+    first_step = FIXED_PART if perceptron and runs.only("chi") == 0 else ""
+    if perceptron:
+        runs = runs.with_exact_errors
+    m, errors = runs.plane(), runs.plane("test_error")
     diagram, inside = runs.diagram, regions(runs.diagram)
+    above = "eta_c(B) has slope 0 above B*"
     claims = [
-        line_claim("4a", "eta_c(B) has slope 1 below B*", diagram.slopes.get("below"), 1),
-        line_claim("4b", "eta_c(B) has slope 0 above B*", diagram.slopes.get("above"), 0),
+        line_claim("4a", "eta_c(B) has slope 1 below B*", diagram, "below", 1),
+        line_claim("4b", above, diagram, "above", 0, untestable=first_step),
     ]
-    few = "fewer than 4 cells well inside this regime"
-    for id, says, observable, regime, along, predicted in _EXPONENTS:
-        fit = region_fit(planes[observable], inside[regime], (1, 0), (0, 1))
+    for id, says, regime, along, predicted in _EXPONENTS:
+        fit = region_fit(m, inside[regime].cells, (1, 0), (0, 1))
+        within, never = TENTH, first_step if regime == FIRST_STEP else ""
+        if id == "2b" and not perceptron:
+            says, within = says.replace("is", "is approximately"), APPROXIMATELY
         slope = fit.exponent(*_DIRECTIONS[along]) if fit else None
-        claims.append(Constant(id, says, slope, equals=predicted, otherwise=few))
+        few = _few(inside[regime], m)
+        how: Any = {"equals": predicted, "within": within, "otherwise": few, "untestable": never}
+        claims.append(Constant(id, says, slope, **how))
+    for id, says, regime, along in _ERRORS:
+        change = relative_change(errors, inside[regime].cells, along)
+        few = _few(inside[regime], errors)
+        claims.append(Constant(id, says, change, equals=0, within=OF_THE_PANEL, otherwise=few))
     return sorted(claims, key=lambda claim: claim.id)
+
+
+def _few(region: Region, plane: Plane) -> str:
+    fitted = some_fitted(plane)
+    if not region.lacks and (region.cells & fitted).sum() >= 4:
+        return f"the cells inside the {region.name} regime do not span this direction"
+    return region.too_few(4, fitted)
 
 
 # The slope of one side of the GD line.
 LINE = Tolerance(0.15, "as regimes, with fewer points on the line")
 
 
-def line_claim(id: str, says: str, slope: Estimate | None, predicted: float) -> Constant:
-    """The slope of one side of the GD line."""
-    few = "too few batches on this side of B*"
-    return Constant(id, says, slope, equals=predicted, within=LINE, otherwise=few)
+def line_claim(
+    id: str, says: str, diagram: PhaseDiagram, side: str, predicted: float, *, untestable: str = ""
+) -> Constant:
+    """The slope of the GD line on one `side` of `B*`, "below" or "above"."""
+    if diagram.critical_batch is None or not diagram.gd_line:
+        few = f"the plane does not have {'B*' if diagram.gd_line else 'the GD line'}"
+    else:
+        star, on = diagram.critical_batch.value, [point.batch for point in diagram.gd_line]
+        there = sum(b <= star / 2 if side == "below" else b >= star * 2 for b in on)
+        few = f"the line is there for {there} of the batches a factor 2 {side} B*: 2 needed"
+    slope = diagram.slopes.get(side)
+    how: Any = {"equals": predicted, "otherwise": few, "untestable": untestable}
+    return Constant(id, says, slope, within=LINE, **how)
 
 
-def growth_claim(id: str, says: str, plane: Plane, noise: Mask) -> Above:
+def growth_claim(id: str, says: str, plane: Plane, noise: Region) -> Above:
     """A number grows with T over a region: its exponent is one that is not taken for 0."""
-    fit = region_fit(plane, noise, (1, -1))
+    fit = region_fit(plane, noise.cells, (1, -1))
     reason = "exponent of T over the cells at least a factor 4 inside; up to a tenth counts as none"
-    few = "fewer than 3 cells well inside the noise regime"
+    few = noise.too_few(3, some_fitted(plane))
     return Above(id, says, fit.exponent(1) if fit else None, TENTH.size, reason, otherwise=few)
 
 
 def draw_phases(runs: Runs, scale: Scale) -> Any:
-    """Alignment and test error, side by side."""
+    """Alignment and test error, side by side, under a line that says the setting."""
     from sgdphase.diagram import draw_figure
 
-    return draw_figure(runs.diagram)
-
-
-def draw_network(runs: Runs, scale: Scale) -> Any:
-    """The same under a line that says the setting."""
-    picture = draw_phases(runs, scale)
+    if runs.runs[0].training.model == "perceptron":
+        runs = runs.with_exact_errors
+    picture = draw_figure(runs.diagram)
     picture.suptitle(heading(runs), fontsize=10)
     return picture
 
 
 def plane_figure(
-    name: str, shows: str, at: SettingAt, draw: Callable[[Runs, Scale], Any], claims: Decide
+    name: str, shows: str, at: SettingAt, draw: Callable[[Runs, Scale], Any], claims: Decide | None
 ) -> Figure:
     """A figure on the plane of a network."""
     return Figure(
@@ -129,7 +273,7 @@ def plane_figure(
         shows,
         plan=lambda scale: at(scale).plane,
         draw=draw,
-        claims=[claims],
+        claims=[claims] if claims else [],
         remark=at("laptop").omissions(),
         reduced=True,
     )

@@ -139,6 +139,19 @@ class Runs(Shown):
         """The phase diagram of the alignment; its bootstrap takes seconds."""
         return phase_diagram(self.plane())
 
+    @cached_property
+    def with_exact_errors(self) -> Runs:
+        """The same runs of perceptrons, with the test error of infinitely many points."""
+        runs = []
+        for part in self.split("chi"):
+            lam = [number(run, "w1") / number(run, "w_perp") for run in part.runs]
+            errors = expected_error(np.nan_to_num(lam), part.only("chi"))
+            for run, error in zip(part.runs, errors.tolist(), strict=True):
+                fitted = run.outcome.status == "fitted"
+                observables = {**run.outcome.observables, "test_error": error if fitted else nan}
+                runs.append(replace(run, outcome=replace(run.outcome, observables=observables)))
+        return Runs(tuple(runs))
+
     def fitted(self) -> Runs:
         """The same runs, with NaN for all final numbers of those that did not fit their points.
 

@@ -2,14 +2,16 @@
 
 At paper scale the settings are the paper's. At laptop scale data are real and the set, the width of
 the convolutional network and the grid are smaller; at quick scale still more so. Gradient descent
-takes a fixed time `lr x steps`, so that the cost of a cell grows as `1/lr`; the reduced planes
-leave out cells far below the GD line, where nothing changes any more: those with a temperature
-below `coldest` and a learning rate below `slowest`. A budget of samples ends trainings that would
-not end.
+takes a fixed time `lr x steps`, and sees a number of points that grows as `1/T`. So the cost of a
+cell grows as `1/T`, and the reduced planes leave out cells far below the GD line, where nothing
+changes any more: those with a temperature below `coldest` and a learning rate below `slowest`, and
+all with a temperature below `floor`. Above `hottest` trainings diverge, or hardly end. A budget of
+samples ends trainings that would not end.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -28,7 +30,10 @@ SMALL_MARGIN, LARGE_MARGIN = 2.0**-15, 1.0
 
 @dataclass(frozen=True)
 class Setting:
-    """A network, its data and a plane: exponents of two, first, last and step."""
+    """A network, its data and a plane: exponents of two, first, last and step.
+
+    `cold_rates` are further learning rates, which may be further apart than `rates`.
+    """
 
     problem: MnistParity | CifarAnimals
     model: str
@@ -39,8 +44,11 @@ class Setting:
     batches: tuple[int, int, int]
     seeds: int
     test_size: int
+    cold_rates: tuple[int, int, int] | None = None
     coldest: float = 0.0
     slowest: float = 0.0
+    floor: float = 0.0
+    hottest: float = math.inf
     max_samples: int | None = None
     remark: str = ""
     first_seed: int = FIRST_SEED
@@ -55,8 +63,10 @@ class Setting:
     @cached_property
     def plane(self) -> tuple[Training, ...]:
         """The cells of the plane; several figures share it, and it takes time to make."""
-        every = self.trainings(lr=powers(*self.rates), batch=whole_powers(*self.batches))
-        return tuple(t for t in every if t.temperature >= self.coldest or t.lr >= self.slowest)
+        rates = powers(*self.cold_rates) if self.cold_rates else []
+        every = self.trainings(lr=[*rates, *powers(*self.rates)], batch=whole_powers(*self.batches))
+        warm = (t for t in every if t.temperature >= self.coldest or t.lr >= self.slowest)
+        return tuple(t for t in warm if self.floor <= t.temperature <= self.hottest)
 
     def omissions(self) -> str:
         """What a reduced plane leaves out, in a sentence or two."""
@@ -64,6 +74,10 @@ class Setting:
         if self.coldest > 0:
             cold, slow = power_of_two(self.coldest), power_of_two(self.slowest)
             parts.append(f"The cells of T < {cold} and eta < {slow} are left out.")
+        if self.floor > 0:
+            parts.append(f"So are all of T < {power_of_two(self.floor)}.")
+        if self.hottest < math.inf:
+            parts.append(f"So are all of T > {power_of_two(self.hottest)}, which diverge.")
         if self.max_samples is not None:
             parts.append(f"A training sees at most {power_of_two(self.max_samples)} points.")
         return " ".join([*parts, self.remark]).strip()
@@ -71,10 +85,13 @@ class Setting:
 
 def heading(runs: Runs) -> str:
     """One line over a picture: `P = 32768, width 128, margin $2^{-15}$, 5 seeds`."""
-    size, width, margin = (runs.only(name) for name in ("train_size", "width", "margin"))
-    seeds = len(runs.values("seed"))
+    size, margin, seeds = runs.only("train_size"), runs.only("margin"), len(runs.values("seed"))
+    if runs.runs[0].training.model == "perceptron":
+        model = rf"perceptron, $\chi={runs.only('chi'):g}$, $d={runs.only('dim')}$, $P={size}$"
+    else:
+        model = f"P = {size}, width {runs.only('width')}"
     return (
-        f"P = {size}, width {width}, margin {1 if margin == 1 else f'${power_of_two_tex(margin)}$'}"
+        f"{model}, margin {1 if margin == 1 else f'${power_of_two_tex(margin)}$'}"
         f", {seeds} seed{'s' if seeds > 1 else ''}"
     )
 
@@ -103,27 +120,15 @@ _FC_QUICK = dict(
     coldest=2.0**-9, slowest=2.0**-5, max_samples=2**20,
 )  # fmt: skip
 
-# The fully connected net on parity MNIST at small margin (Fig. 1B).
+# The fully connected net on parity MNIST at small margin (Fig. 1B). At P = 2048 the line was at
+# T = 2^-10.2 (at any P) and at eta = 2^-5.3, which grows as P^0.2: to 2^-4.5 here.
 fc = _by_scale(
     _FC,
     quick=_FC_QUICK,
     laptop=dict(
-        train_size=2048, rates=(-13, 7, 2), batches=(0, 10, 2), seeds=3, test_size=4096,
-        coldest=2.0**-13, slowest=2.0**-9, max_samples=2**24,
-        remark="Learning rates lower by a factor of 4 were added after a first look, in which no "
-        "cell was well inside the GD regime.",
-    ),
-)  # fmt: skip
-
-# The same, but at laptop scale all points of the paper and one seed.
-fc_full_size = _by_scale(
-    _FC,
-    quick=_FC_QUICK,
-    laptop=dict(
-        rates=(-10, 5, 3), batches=(0, 10, 2), seeds=1, coldest=2.0**-13, slowest=2.0**-4,
-        max_samples=2**25,
-        remark="The plane ends at the GD line: colder trainings take a quarter of an hour and more "
-        "each.",
+        rates=(-2, 6, 1), cold_rates=(-11, -3, 2), seeds=3, coldest=2.0**-11, slowest=2.0**-9,
+        floor=2.0**-14, max_samples=2**26,
+        remark="Learning rates and batches were chosen by where the lines are at P = 2048.",
     ),
 )  # fmt: skip
 
@@ -135,8 +140,9 @@ fc_large_margin = _by_scale(
         coldest=2.0**-3, slowest=2.0, max_samples=2**20,
     ),
     laptop=dict(
-        train_size=1024, rates=(-5, 7, 2), batches=(0, 10, 2), seeds=3, test_size=4096,
-        coldest=2.0**-5, slowest=0.5, max_samples=2**24,
+        train_size=4096, rates=(-5, 7, 1), batches=(0, 12, 2), seeds=3, coldest=2.0**-5,
+        slowest=2.0, max_samples=2**25,
+        remark="Learning rates and batches were chosen by where the lines are at P = 1024.",
     ),
 )  # fmt: skip
 
@@ -152,10 +158,10 @@ cnn = _by_scale(
         coldest=2.0**-2, slowest=0.5, max_samples=2**17,
     ),
     laptop=dict(
-        train_size=512, width=8, rates=(-10, 4, 2), batches=(0, 8, 2), seeds=3, test_size=2048,
-        coldest=2.0**-10, slowest=2.0**-4, max_samples=2**21,
-        remark="Learning rates go lower by a factor of 16 than in a first look, which ended above "
-        "the GD regime, and end below those at which trainings diverge.",
+        train_size=4096, width=8, rates=(0, 3, 1), cold_rates=(-8, -2, 2), batches=(0, 8, 1),
+        seeds=3, test_size=8192, coldest=2.0**-9, slowest=2.0**-4, floor=2.0**-11,
+        max_samples=2**22,
+        remark="Learning rates and batches were chosen by where the lines are at P = 512.",
     ),
 )  # fmt: skip
 
@@ -167,9 +173,9 @@ cnn_large_margin = _by_scale(
         max_samples=2**17,
     ),
     laptop=dict(
-        train_size=256, width=8, rates=(-3, 3, 1), batches=(2, 8, 1), seeds=3, test_size=2048,
-        coldest=2.0**-5, slowest=2.0, max_samples=2**19,
-        remark="Learning rates and batches were chosen after a first look: trainings diverge, or "
-        "hardly end, at T of 1 to 2 and at eta of 16, not far above the GD line.",
+        train_size=1024, width=8, rates=(-3, 5, 1), batches=(1, 10, 1), seeds=3, test_size=8192,
+        coldest=2.0**-5, slowest=2.0, hottest=2.0, max_samples=2**20,
+        remark="Learning rates and batches were chosen by where the lines are at P = 256. There "
+        "trainings diverge, or hardly end, at T of 1 to 2 and at eta of 16.",
     ),
 )  # fmt: skip

@@ -15,15 +15,32 @@ from typing import Any
 
 import numpy as np
 
-from sgdphase._typing import FloatArray, Mask, Names
+from sgdphase._typing import FloatArray, Names
 from sgdphase.diagram import PhaseDiagram, Plane, phase_diagram
 from sgdphase.diagram._boundaries import Line, gd_line, line_branch
 from sgdphase.diagram._style import new_figure
 from sgdphase.paper._claim import Above, Below, Constant, Spec, Tolerance
+from sgdphase.paper._errors import (
+    COMPARABLE,
+    LOWER,
+    SLIGHTLY,
+    TWENTIETH,
+    Regimes,
+    best_claim,
+    same_dependence,
+    slight_gain,
+)
 from sgdphase.paper._figure import Figure
 from sgdphase.paper._ledger import Claim
-from sgdphase.paper._measure import estimate
-from sgdphase.paper._planes import GD, NOISE, growth_claim, line_claim, plane_figure, regions
+from sgdphase.paper._planes import (
+    FIRST_STEP,
+    GD,
+    NOISE,
+    complete,
+    line_claim,
+    plane_figure,
+    regions,
+)
 from sgdphase.paper._runs import Runs
 from sgdphase.paper._settings import SettingAt, cnn_large_margin, fc_large_margin, heading
 from sgdphase.stats import LEVEL, REPLICATES, Estimate, interval
@@ -35,8 +52,8 @@ PANELS = {
     "c": ("test_error", r"test error $\epsilon$"),
     "d": ("test_error_early", r"test error $\epsilon$ with early stopping"),
 }
-# From the plane of a panel's observable and the lines, the panel's claims.
-Claims = Callable[[Plane, PhaseDiagram], Sequence[Claim | Spec]]
+# From the runs and the lines, the claims of a panel.
+Claims = Callable[[Runs, PhaseDiagram], Sequence[Claim | Spec]]
 
 
 def by_weight_change(runs: Runs, factor: float) -> PhaseDiagram:
@@ -90,19 +107,19 @@ def meeting(line: Line) -> Estimate | None:
 def _named_cells(diagram: PhaseDiagram) -> tuple[Any, ...]:
     names = np.full((diagram.lr.size, diagram.batch.size), "unclear", dtype="U24")
     for name, region in regions(diagram, away=1.0).items():
-        names[region] = name
+        names[region.cells] = name
     return tuple(
         cell if cell.regime in ("diverged", "missing") else replace(cell, regime=name)
         for cell, name in zip(diagram.cells, names.ravel().tolist(), strict=True)
     )
 
 
-def line_claims(plane: Plane, lines: PhaseDiagram) -> list[Claim | Spec]:
+def line_claims(runs: Runs, lines: PhaseDiagram) -> list[Claim | Spec]:
     """Panel A: the line is diagonal, then horizontal, and the two meet inside the plane."""
     where = f"where the weight change is {lines.factor:g} x that of eta -> 0"
     return [
-        line_claim("1a", f"{where}: slope 1 in B below B*", lines.slopes["below"], 1),
-        line_claim("1b", f"{where}: slope 0 in B above B*", lines.slopes["above"], 0),
+        line_claim("1a", f"{where}: slope 1 in B below B*", lines, "below", 1),
+        line_claim("1b", f"{where}: slope 0 in B above B*", lines, "above", 0),
         _inside("1c", "the two lines meet at a B* inside the plane", lines),
     ]
 
@@ -119,65 +136,6 @@ def _inside(id: str, says: str, lines: PhaseDiagram) -> Claim:
     return replace(middle.decide(Runs(())), predicted=None, rule=rule)
 
 
-def alignment_claims(plane: Plane, lines: PhaseDiagram) -> list[Claim | Spec]:
-    """Panel B; in the main text: the output has to grow further to overcome the noise of SGD."""
-    says = "the alignment grows with T in the noise-dominated regime"
-    return [growth_claim("1", says, plane, regions(lines)[NOISE])]
-
-
-def best_claim(id: str, says: str, errors: Plane, lines: PhaseDiagram) -> Below:
-    """The lowest error is in the noise regime."""
-    noise, ratio = regions(lines, away=1.0)[NOISE], None
-    inside, outside = noise & complete(errors), ~noise & complete(errors)
-    if inside.any() and outside.any():
-        ratio = error_ratio(errors, lowest(errors, inside), lowest(errors, outside))
-    reason = (
-        "lowest error of the regime over the lowest of all other cells, each the lowest mean over "
-        "seeds among cells where every seed was fitted"
-    )
-    no_cells = "no cells, or no others, in the noise regime"
-    return Below(id, says, ratio, 1.0, reason, otherwise=no_cells)
-
-
-TWENTIETH = Tolerance(
-    0.05, "error of GD over that of the noise regime, geometric means over the cells at least a "
-    "factor 4 inside; less than a twentieth is no difference",
-)  # fmt: skip
-
-
-def gd_claim(id: str, says: str, errors: Plane, lines: PhaseDiagram, *, worse: bool) -> Spec:
-    """The error of GD is above that of the noise regime, or the same."""
-    fitted, ratio = np.isfinite(errors.log_value).any(axis=-1), None
-    inside = {name: region & fitted for name, region in regions(lines).items()}
-    if inside[GD].any() and inside[NOISE].any():
-        ratio = error_ratio(errors, inside[GD], inside[NOISE])
-    no_cells = "no cells well inside both regimes"
-    if worse:
-        bound, reason = 1 + TWENTIETH.size, TWENTIETH.reason
-        return Above(id, says, ratio, bound, reason, otherwise=no_cells)
-    return Constant(id, says, ratio, equals=1, within=TWENTIETH, otherwise=no_cells)
-
-
-def complete(errors: Plane) -> Mask:
-    """The cells where every seed was fitted."""
-    return np.asarray(np.isfinite(errors.log_value).all(axis=-1))
-
-
-def lowest(errors: Plane, among: Mask) -> Mask:
-    """The one cell of lowest mean error among complete ones."""
-    place = np.argwhere(among)[errors.value[among].mean(axis=-1).argmin()]
-    chosen = np.zeros_like(among)
-    chosen[tuple(place)] = True
-    return chosen
-
-
-def error_ratio(errors: Plane, one: Mask, other: Mask) -> Estimate:
-    """The geometric mean of the error over some cells, over that of others."""
-    cells = one | other
-    weights = one[cells] / one.sum() - other[cells] / other.sum()
-    return estimate(errors.log_value[cells], lambda logs: 2.0 ** (logs @ weights))
-
-
 def cell_means(plane: Plane) -> FloatArray:
     """Geometric means over the seeds that were fitted; NaN where there is none."""
     logs: Any = np.ma.masked_invalid(plane.log_value)
@@ -186,25 +144,24 @@ def cell_means(plane: Plane) -> FloatArray:
 
 def draw_panel(runs: Runs, lines: PhaseDiagram, letter: str) -> Any:
     """An observable as colours under the lines; errors with a star at the lowest."""
-    from sgdphase.diagram import draw_lines, draw_names, draw_plane
+    from sgdphase.diagram import draw_legend, draw_lines, draw_names, draw_plane, draw_star
 
     observable, label = PANELS[letter]
-    figure, axes = new_figure(size=(5.0, 4.2))
-    plane = runs.plane(observable)
+    figure, axes = new_figure(size=(4.4, 3.9))
+    means = cell_means(runs.plane(observable))
     field = "test_error" if letter in "cd" else "value"
-    cells: Any = zip(lines.cells, cell_means(plane).ravel().tolist(), strict=True)
-    draw_plane(axes, replace(lines, cells=tuple(replace(c, **{field: v}) for c, v in cells)), field)
+    cells: Any = zip(lines.cells, means.ravel().tolist(), strict=True)
+    drawn = replace(lines, cells=tuple(replace(c, **{field: v}) for c, v in cells))
+    draw_plane(axes, drawn, field)
     figure.axes[-1].set_ylabel(label)
     draw_lines(axes, lines)
     if letter in "ab":
         draw_names(axes, lines)
     else:
         _same_colours(axes, runs)
-        if complete(plane).any():
-            i, j = np.argwhere(lowest(plane, complete(plane)))[0]
-            place = np.log2([plane.batch[j], plane.lr[i]])
-            axes.plot(*place, "*", ms=13, mfc="white", mec="black", mew=0.9, zorder=6)
-    axes.set_title(heading(runs), fontsize=10)
+        draw_star(axes, drawn)
+    draw_legend(figure, lines)
+    axes.set_title(f"({letter}) {heading(runs)}", fontsize=10, loc="left")
     return figure
 
 
@@ -212,17 +169,19 @@ def _same_colours(axes: Any, runs: Runs) -> None:
     """Those of the errors at the end and with early stopping, so that panels C and D compare."""
     from matplotlib.colors import Normalize
 
-    values = np.array([cell_means(runs.plane(PANELS[letter][0])) for letter in "cd"])
-    if np.isfinite(values).any():
-        axes.collections[0].set_norm(Normalize(np.nanmin(values), np.nanmax(values)))
+    planes = [runs.plane(PANELS[letter][0]) for letter in "cd"]
+    values = np.concatenate([cell_means(plane)[complete(plane)] for plane in planes])
+    if values.size:
+        axes.collections[0].set_norm(Normalize(values.min(), values.max()))
 
 
 def four_panels(
     name: str, of: str, at: SettingAt, factor: float, errors: Mapping[str, Claims]
 ) -> tuple[Figure, ...]:
-    """A figure for each panel; `errors` are the claims of panels C and D."""
+    """A figure for each panel; `errors` are the claims of panels C and D. B has none."""
+    claims: dict[str, Claims] = {"a": line_claims, **errors}
 
-    def figure(letter: str, decide: Claims) -> Figure:
+    def figure(letter: str) -> Figure:
         observable, _ = PANELS[letter]
         what = observable.replace("_early", " with early stopping").replace("_", " ")
         return plane_figure(
@@ -231,39 +190,72 @@ def four_panels(
             "that of eta -> 0",
             at,
             lambda runs, scale: draw_panel(runs, by_weight_change(runs, factor), letter),
-            lambda runs, scale: decide(runs.plane(observable), by_weight_change(runs, factor)),
+            (lambda runs, scale: claims[letter](runs, by_weight_change(runs, factor)))
+            if letter in claims
+            else None,
         )
 
-    claims = {"a": line_claims, "b": alignment_claims, **errors}
-    return tuple(figure(letter, claims[letter]) for letter in PANELS)
+    return tuple(map(figure, PANELS))
 
 
 BEST = "the lowest test error is in the noise-dominated regime"
-BEST_EARLY = f"{BEST} with early stopping too"
-GD_WORSE = "at the end of training GD is worse than noise-dominated SGD"
-GD_SAME = "with early stopping GD is as good as noise-dominated SGD"
+
+
+def fc_at_the_end(runs: Runs, lines: PhaseDiagram) -> list[Claim | Spec]:
+    """S5C."""
+    end = Regimes.of(runs.plane("test_error"), lines)
+    better, less = (
+        "first-step-dominated SGD is better than GD",
+        "but less so than noise-dominated SGD",
+    )
+    return [
+        best_claim("2", BEST, end.errors, lines),
+        Below("3", better, bound=1.0, reason=LOWER, **end.ratio(FIRST_STEP, GD)),
+        Above("4", f"{better}, {less}", bound=1.0, reason=LOWER, **end.ratio(FIRST_STEP, NOISE)),
+    ]
+
+
+def fc_early(runs: Runs, lines: PhaseDiagram) -> list[Claim | Spec]:
+    """S5D; that early stopping does not raise the error is by its definition."""
+    end, early = (Regimes.of(runs.plane(PANELS[letter][0]), lines) for letter in "cd")
+    same = "early stopping leaves the dependence of the test error on eta and B as it is"
+    return [
+        same_dependence("3", same, end.errors, early.errors),
+        slight_gain("4", "early stopping helps GD slightly", end, early),
+    ]
+
+
+def cnn_at_the_end(runs: Runs, lines: PhaseDiagram) -> list[Claim | Spec]:
+    """S6C."""
+    end = Regimes.of(runs.plane("test_error"), lines)
+    worse, bound = "at the end of training GD is worse than noise-dominated SGD", 1 + TWENTIETH.size
+    largest = "first-step-dominated SGD is worse at the largest batch"
+    about = "first-step-dominated SGD is about as good as GD (but for its largest batch)"
+    return [
+        best_claim("2a", BEST, end.errors, lines),
+        Above("2b", worse, bound=bound, reason=TWENTIETH.reason, **end.ratio(GD, NOISE)),
+        Constant("3a", about, equals=1, within=COMPARABLE,
+                 **end.ratio(FIRST_STEP, GD, but_largest=True)),
+        Above("3b", largest, bound=1.0, reason=LOWER, **end.at_largest_batch(FIRST_STEP)),
+    ]  # fmt: skip
+
+
+def cnn_early(runs: Runs, lines: PhaseDiagram) -> list[Claim | Spec]:
+    """S6D."""
+    early = Regimes.of(runs.plane("test_error_early"), lines)
+    same = "with early stopping GD is as good as noise-dominated SGD"
+    worse = "with early stopping first-step-dominated SGD is slightly worse than GD"
+    return [
+        Constant("2c", same, equals=1, within=TWENTIETH, **early.ratio(GD, NOISE)),
+        Constant("3", worse, equals=1.1, within=SLIGHTLY, **early.ratio(FIRST_STEP, GD)),
+    ]
+
+
+NET, CNN = (
+    "the fully connected net on parity MNIST",
+    "the CNN on CIFAR10 (animals against the rest)",
+)
 FIGURES = (
-    *four_panels(
-        "figS5",
-        "the fully connected net on parity MNIST",
-        fc_large_margin,
-        1.3,
-        {
-            "c": lambda errors, lines: [best_claim("2", BEST, errors, lines)],
-            "d": lambda errors, lines: [best_claim("3", BEST_EARLY, errors, lines)],
-        },
-    ),
-    *four_panels(
-        "figS6",
-        "the CNN on CIFAR10 (animals against the rest)",
-        cnn_large_margin,
-        1.5,
-        {
-            "c": lambda errors, lines: [
-                best_claim("2a", BEST, errors, lines),
-                gd_claim("2b", GD_WORSE, errors, lines, worse=True),
-            ],
-            "d": lambda errors, lines: [gd_claim("2c", GD_SAME, errors, lines, worse=False)],
-        },
-    ),
+    *four_panels("figS5", NET, fc_large_margin, 1.3, {"c": fc_at_the_end, "d": fc_early}),
+    *four_panels("figS6", CNN, cnn_large_margin, 1.5, {"c": cnn_at_the_end, "d": cnn_early}),
 )
