@@ -318,8 +318,9 @@ def test_every_test_file_has_the_name_of_a_module():
 
 # Serves every room, as text and numbers with intervals do.
 EVERYWHERE = {"stats"}
-# A hook of Python's import system, which any import may call; what a command shows of a sweep.
-HOOKS = {"find_spec", "progress_on"}
+# A hook of Python's import system, which any import may call; what a command shows of a sweep; what
+# `stats.plain` asks of any answer.
+HOOKS = {"find_spec", "progress_on", "as_dict"}
 
 Step = tuple[str, str]  # the rooms of the caller and of what it calls
 
