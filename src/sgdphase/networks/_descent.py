@@ -26,6 +26,7 @@ from torch import Tensor
 from sgdphase._records import Training
 from sgdphase._streams import NETWORK_BATCHES, NOISE, training_stream
 from sgdphase.networks._batches import ahead
+from sgdphase.networks._device import keep_freed_memory
 from sgdphase.networks._fitting import Fitting, Gradient, Look, total
 from sgdphase.networks._losses import LOSSES, Loss
 from sgdphase.networks._update import update
@@ -98,6 +99,7 @@ class _Jump:
 
 def descend(fitting: Fitting, training: Training, state: State, watch: Watch) -> Ending:
     """Train in place until all points are fitted, or diverged, or the budget is spent."""
+    keep_freed_memory()
     loss = LOSSES[training.loss]
     if fitting.coupled:
         search = _coupled_step
