@@ -33,8 +33,6 @@ from sgdphase.networks._update import update
 
 Ending = Literal["fitted", "diverged", "budget"]
 
-# What a call of the network costs, in points: layers of 128 on one core, and not critical.
-_CALL = 16.0
 # Weight of the latest in the running means.
 _LATEST = 0.1
 # Two passes, the second over the active points only, beat one pass with a gradient over the whole
@@ -176,7 +174,7 @@ def _skip(fitting: Fitting, training: Training, loss: Loss, state: State) -> _Ju
         return _at_once(fitting, training, loss, state)
     if gap * training.batch >= training.train_size:
         return _knowing_all(fitting, training, loss, state)
-    look = max(1, round(math.sqrt(2 * _CALL * gap / training.batch)))
+    look = max(1, round(math.sqrt(2 * fitting.call * gap / training.batch)))
     points = torch.from_numpy(ahead(training, state.step)[:look])
     short = loss.goal * training.margin
     seen = fitting.look(points.ravel())

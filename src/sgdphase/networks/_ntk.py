@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from sgdphase.errors import InputError
+from sgdphase.networks._fc import FullyConnected
 from sgdphase.networks._fitting import trained
 
 
@@ -41,6 +42,8 @@ def ntk(module: torch.nn.Module, x: Tensor, *, memory: int = 2**28) -> Tensor:
     tensor([[1., 1.],
             [1., 5.]])
     """
+    if type(module) is FullyConnected:
+        return module.kernel(x)
     weights = trained(module)
     if not weights:
         raise InputError("a module without weights to train: the kernel needs at least one")
