@@ -179,6 +179,20 @@ def test_margins_do_not_depend_on_the_parts_they_are_computed_in() -> None:
             assert torch.allclose(found, expected, rtol=0, atol=1e-13)
 
 
+def test_weights_that_are_not_trained_stay(record, silent) -> None:
+    module, x = network("fc", "gelu"), images("fc")
+    module.first_weight.requires_grad_(False)
+    before = [p.detach().clone() for p in module.parameters()]
+    y = torch.where(torch.arange(SIZE) % 2 == 0, 1.0, -1.0)
+    training = record(train_size=SIZE, batch=8, lr=2.0, max_steps=5)
+    descend(Fitting.of(module, x, y), training, State(), silent)
+    same = [torch.equal(now, then) for now, then in zip(module.parameters(), before, strict=True)]
+    assert same == [True, False, False, False]
+    weights = tuple(p for p in module.parameters() if p.requires_grad)
+    rows = _gradients(module, weights, x)
+    assert torch.allclose(ntk(module, x), rows @ rows.T, rtol=1e-4)
+
+
 def test_onednn_is_as_it_was_before() -> None:
     before = torch.backends.mkldnn.enabled
     with pytest.raises(ZeroDivisionError), without_onednn():

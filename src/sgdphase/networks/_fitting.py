@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Self
+from typing import Self, TypeGuard
 
 import torch
 from torch import Tensor
@@ -75,7 +75,8 @@ class Fitting:
 
     def look(self, points: Tensor, *, for_gradient: bool = False) -> Look:
         """The margins of some points, most of whose gradients are wanted or only a few."""
-        if type(self.module) is FullyConnected:
+        # Not of very many: what the gradient needs is kept of all of them.
+        if is_whole(self.module) and len(points) <= 4 * CHUNK:
             return self._by_hand(self.module, points)
         if for_gradient:
             z = self.margins_with_gradient(points)
@@ -100,8 +101,9 @@ class Fitting:
             layers = module.layers(x)
 
             def gradient(rows: Tensor, slope: float) -> Gradient:
-                chosen = [z.index_select(0, rows) for z in layers[:-1]]
                 slopes = slope * self.y[points[rows]]
+                rows = rows.to(x.device)
+                chosen = [z.index_select(0, rows) for z in layers[:-1]]
                 return module.pull_back(x.index_select(0, rows), chosen, slopes)
 
             return Look(self._margins(layers[-1][:, 0], points), gradient)
@@ -124,6 +126,11 @@ def total(gradients: Iterable[Gradient]) -> Gradient:
     for other in others:
         torch._foreach_add_(first, other)
     return first
+
+
+def is_whole(module: Module) -> TypeGuard[FullyConnected]:
+    """Whether it is the paper's network with all weights trained: its gradient is by hand."""
+    return type(module) is FullyConnected and all(p.requires_grad for p in module.parameters())
 
 
 def trained(module: Module) -> tuple[Tensor, ...]:

@@ -12,8 +12,7 @@ import torch
 from torch import Tensor
 
 from sgdphase.errors import InputError
-from sgdphase.networks._fc import FullyConnected
-from sgdphase.networks._fitting import trained
+from sgdphase.networks._fitting import is_whole, trained
 
 
 def _gradients(module: torch.nn.Module, weights: tuple[Tensor, ...], x: Tensor) -> Tensor:
@@ -42,7 +41,7 @@ def ntk(module: torch.nn.Module, x: Tensor, *, memory: int = 2**28) -> Tensor:
     tensor([[1., 1.],
             [1., 5.]])
     """
-    if type(module) is FullyConnected:
+    if is_whole(module):
         return module.kernel(x)
     weights = trained(module)
     if not weights:
