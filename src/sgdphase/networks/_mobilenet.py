@@ -29,12 +29,11 @@ import math
 
 import torch
 from torch import Tensor
-from torch.nn import Parameter
+from torch.nn import Parameter, functional
 
 from sgdphase.errors import require
 from sgdphase.networks._activations import Activation
 from sgdphase.networks._activations import activation as activation_of
-from sgdphase.networks._depthwise import Depthwise, convolve
 
 KERNEL = 5
 EXPANSION = 3
@@ -50,11 +49,6 @@ def same_padding(size: int, kernel: int, stride: int) -> tuple[int, int]:
     """
     total = max((math.ceil(size / stride) - 1) * stride + kernel - size, 0)
     return total // 2, total - total // 2
-
-
-def _relu(x: Tensor) -> Tensor:
-    """In place if there is no gradient: an evaluation is bound by memory."""
-    return torch.relu(x) if torch.is_grad_enabled() else torch.relu_(x)
 
 
 class _Convolution(torch.nn.Module):
@@ -83,10 +77,13 @@ class _Convolution(torch.nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         weight = self.weight * self._scale
         rows, columns = (same_padding(n, self._kernel, self._stride) for n in x.shape[2:])
-        if self._groups > 1 and torch.is_grad_enabled() and x.device.type == "cpu":
-            y: Tensor = Depthwise.apply(x, weight, self._stride, rows, columns)  # type: ignore[no-untyped-call]
-            return y
-        return convolve(x, weight, self._stride, rows, columns, self._groups)
+        # torch pads both sides alike; and where the image is smaller than the kernel its gradient
+        # is twice as fast with explicit padding.
+        if rows[0] == rows[1] and columns[0] == columns[1] and min(x.shape[2:]) >= self._kernel:
+            padding = (rows[0], columns[0])
+        else:
+            x, padding = functional.pad(x, (*columns, *rows)), (0, 0)
+        return functional.conv2d(x, weight, None, self._stride, padding, 1, self._groups)
 
 
 class _Block(torch.nn.Module):
@@ -148,7 +145,6 @@ class MobileNet(torch.nn.Module):
             require(name, value, lambda size: size >= 1, "at least 1")
         super().__init__()
         activate, rms = activation_of(activation)
-        activate = _relu if activation == "relu" else activate
         gain, h = 1 / rms, width
         self._activate = activate
         self.first = _Convolution((channels, 4 * h), KERNEL, 1.0, generator, stride=2)
