@@ -13,11 +13,9 @@ from torch.nn import functional
 from sgdphase.networks import FullyConnected, MobileNet
 from sgdphase.networks._activations import ACTIVATIONS
 from sgdphase.networks._batches import ahead
-from sgdphase.networks._depthwise import Depthwise, convolve
 from sgdphase.networks._descent import State, descend
 from sgdphase.networks._fc import without_onednn
 from sgdphase.networks._fitting import CHUNK, Fitting, outputs
-from sgdphase.networks._mobilenet import same_padding
 from sgdphase.networks._ntk import _gradients, ntk
 from sgdphase.networks._update import _add
 
@@ -55,13 +53,7 @@ def flat(parts) -> Tensor:
 @pytest.mark.parametrize("margin", [2.0**-15, 1.0])
 @pytest.mark.parametrize("batch", [1, 3, 16, SIZE])
 @pytest.mark.parametrize("share", [1.0, 0.1], ids=["at once", "window"])
-def test_one_step_is_that_of_autograd(
-    record, silent, monkeypatch, model, margin, batch, share
-) -> None:
-    # Without the compiled gradient of depth-wise layers.
-    def torch_only(x, weight, stride, rows, columns):
-        return convolve(x, weight, stride, rows, columns, len(weight))
-
+def test_one_step_is_that_of_autograd(record, silent, model, margin, batch, share) -> None:
     x, moved = images(model), 0
     y = torch.where(torch.arange(SIZE) % 2 == 0, 1.0, -1.0)
     activation = "gelu" if model == "fc" else "relu"
@@ -80,11 +72,9 @@ def test_one_step_is_that_of_autograd(
         before = flat(module.parameters())
         descend(fitting, training, State(share=share), silent)
         chosen = torch.from_numpy(ahead(training, 0)[0])
-        with monkeypatch.context() as patch:
-            patch.setattr(Depthwise, "apply", torch_only)
-            F = plain_outputs(model, plain, x[chosen]) - fitting.at_start[chosen]
-            loss = torch.relu(margin - y[chosen] * F).mean()
-            gradient = flat(torch.autograd.grad(loss, list(plain.parameters())))
+        F = plain_outputs(model, plain, x[chosen]) - fitting.at_start[chosen]
+        loss = torch.relu(margin - y[chosen] * F).mean()
+        gradient = flat(torch.autograd.grad(loss, list(plain.parameters())))
         step = flat(module.parameters()) - before
         # The weights, of order 1, are rounded to 1e-7.
         tolerance = 1e-5 * float(gradient.norm()) * training.lr + 2e-7 * len(before) ** 0.5
@@ -103,26 +93,6 @@ def test_fc_by_hand(activation) -> None:
         assert torch.allclose(ours, theirs, rtol=1e-10, atol=1e-14)
     rows = _gradients(module, tuple(module.parameters()), x)
     assert torch.allclose(ntk(module, x), rows @ rows.T, rtol=1e-10, atol=1e-14)
-
-
-@pytest.mark.parametrize("size", [(4, 4), (8, 5), (16, 16), (2, 7)])
-@pytest.mark.parametrize("stride", [1, 2])
-@pytest.mark.parametrize("kind", [torch.float32, torch.float64])
-def test_depthwise_gradient_is_that_of_torch(size, stride, kind) -> None:
-    generator = torch.Generator().manual_seed(3)
-    x = torch.randn(3, 6, *size, dtype=kind, generator=generator)
-    weight = torch.randn(6, 1, 5, 5, dtype=kind, generator=generator)
-    padding = [same_padding(side, 5, stride) for side in size]
-    found = []
-    for function in (Depthwise.apply, lambda *all: convolve(*all, 6)):
-        inputs = [x.clone().requires_grad_(), weight.clone().requires_grad_()]
-        y = function(*inputs, stride, *padding)
-        outer = torch.randn(y.shape, dtype=kind, generator=torch.Generator().manual_seed(4))
-        found.append([y.detach(), *torch.autograd.grad(y, inputs, outer)])
-    scale = 1e-5 if kind == torch.float32 else 1e-13
-    for ours, theirs in zip(*found, strict=True):
-        assert ours.shape == theirs.shape
-        assert float((ours - theirs).abs().max()) < 10 * scale
 
 
 @pytest.mark.parametrize("kind", [torch.float32, torch.float64])
