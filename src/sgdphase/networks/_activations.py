@@ -1,4 +1,4 @@
-"""Activations, each with its root mean square under a standard Gaussian input.
+"""Activations, each with its way back and its root mean square under a standard Gaussian input.
 
     relu     E[max(z, 0)^2] = 1/2
     gelu     E[(z Phi(z))^2] = 1/3 + 1/(2 pi sqrt(3))
@@ -22,6 +22,8 @@ from torch.nn import functional
 from sgdphase.errors import InputError
 
 Activation = Callable[[Tensor], Tensor]
+# From the gradient by the value, and the input, the gradient by the input.
+WayBack = Callable[[Tensor, Tensor], Tensor]
 
 
 def _tanh_square() -> float:
@@ -34,6 +36,13 @@ ACTIVATIONS: dict[str, tuple[Activation, float]] = {
     "relu": (functional.relu, math.sqrt(1 / 2)),
     "gelu": (functional.gelu, math.sqrt(1 / 3 + 1 / (2 * math.pi * math.sqrt(3)))),
     "tanh": (torch.tanh, math.sqrt(_tanh_square())),
+}
+
+
+WAYS_BACK: dict[str, WayBack] = {
+    "relu": lambda g, z: torch.ops.aten.threshold_backward(g, z, 0),
+    "gelu": lambda g, z: torch.ops.aten.gelu_backward(g, z),
+    "tanh": lambda g, z: torch.ops.aten.tanh_backward(g, torch.tanh(z)),
 }
 
 

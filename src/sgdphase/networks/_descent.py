@@ -26,13 +26,13 @@ from torch import Tensor
 from sgdphase._records import Training
 from sgdphase._streams import NETWORK_BATCHES, NOISE, training_stream
 from sgdphase.networks._batches import ahead
-from sgdphase.networks._fitting import CHUNK, Fitting
+from sgdphase.networks._device import keep_freed_memory
+from sgdphase.networks._fitting import Fitting, Gradient, Look, total
 from sgdphase.networks._losses import LOSSES, Loss
+from sgdphase.networks._update import update
 
 Ending = Literal["fitted", "diverged", "budget"]
 
-# What a call of the network costs, in points: layers of 128 on one core, and not critical.
-_CALL = 16.0
 # Weight of the latest in the running means.
 _LATEST = 0.1
 # Two passes, the second over the active points only, beat one pass with a gradient over the whole
@@ -85,18 +85,19 @@ class _DivergedError(Exception):
 
 @dataclass(frozen=True)
 class _Jump:
-    """A jump over `steps` batches, the last of which has this loss; None if none has a gradient.
+    """A jump over `steps` batches, the last of which has this gradient; None if none has one.
 
     `share` is the part of active points in the last one.
     """
 
     steps: int
-    loss: Tensor | None = None
+    gradient: Gradient | None = None
     share: float = 1.0
 
 
 def descend(fitting: Fitting, training: Training, state: State, watch: Watch) -> Ending:
     """Train in place until all points are fitted, or diverged, or the budget is spent."""
+    keep_freed_memory()
     loss = LOSSES[training.loss]
     if fitting.coupled:
         search = _coupled_step
@@ -114,7 +115,7 @@ def descend(fitting: Fitting, training: Training, state: State, watch: Watch) ->
             if jump is None:
                 return _checked("fitted", fitting)
             _go(fitting, training, state, watch, jump)
-            if jump.loss is not None and _is_dead(fitting, training, loss, state):
+            if jump.gradient is not None and _is_dead(fitting, training, loss, state):
                 break
             state.seconds = monotonic() - started
             watch.pause(state)
@@ -126,16 +127,16 @@ def descend(fitting: Fitting, training: Training, state: State, watch: Watch) ->
 
 def _go(fitting: Fitting, training: Training, state: State, watch: Watch, jump: _Jump) -> None:
     """Pass the batches that change nothing, then take the step that does."""
-    still = min(jump.steps - (jump.loss is not None), training.step_limit - state.step)
+    still = min(jump.steps - (jump.gradient is not None), training.step_limit - state.step)
     state.step += still
     if state.step >= watch.next:
         watch.look(state.step)
-    if jump.loss is None or state.step == training.step_limit:
+    gradient = jump.gradient
+    if gradient is None or state.step == training.step_limit:
         return
     state.step += 1
     state.gap += _LATEST * (state.step - state.changed - state.gap)
     state.share += _LATEST * (jump.share - state.share)
-    gradient = torch.autograd.grad(jump.loss, fitting.parameters, materialize_grads=True)
     _apply(fitting, training, state, gradient)
     # The last layer first: it is small, and its gradient is hardly ever 0.
     moves = any(bool(part.any()) for part in reversed(gradient))
@@ -158,12 +159,12 @@ def _is_dead(fitting: Fitting, training: Training, loss: Loss, state: State) -> 
     active = _below(fitting.margins(), loss.goal * training.margin).nonzero()[:, 0]
     if not len(active):
         return False
-    total = torch.zeros(())
-    for some in torch.split(active, CHUNK):
-        z = fitting.margins_with_gradient(some)
-        parts = torch.autograd.grad(z.sum(), fitting.parameters, materialize_grads=True)
-        total = total + sum(part.abs().sum().cpu() for part in parts)
-    return float(total) == 0.0
+    for some in fitting.split(active):
+        # Parts of a gradient can cancel; that all of them do, in every weight, is not by chance.
+        parts = fitting.look(some, for_gradient=True).gradient(torch.arange(len(some)), 1.0)
+        if any(bool(part.any()) for part in parts):
+            return False
+    return True
 
 
 def _skip(fitting: Fitting, training: Training, loss: Loss, state: State) -> _Jump | None:
@@ -173,25 +174,31 @@ def _skip(fitting: Fitting, training: Training, loss: Loss, state: State) -> _Ju
         return _at_once(fitting, training, loss, state)
     if gap * training.batch >= training.train_size:
         return _knowing_all(fitting, training, loss, state)
-    look = max(1, round(math.sqrt(2 * _CALL * gap / training.batch)))
+    look = max(1, round(math.sqrt(2 * fitting.call * gap / training.batch)))
     points = torch.from_numpy(ahead(training, state.step)[:look])
     short = loss.goal * training.margin
-    active = _below(fitting.margins(points.ravel()), short).view(points.shape)
-    active_batches = active.any(dim=1).nonzero()
-    if not len(active_batches):
+    seen = fitting.look(points.ravel())
+    active = _below(seen.z, short)
+    where = active.nonzero()[:, 0]
+    if not len(where):
         return _Jump(len(points))
-    first = int(active_batches[0])
-    chosen = points[first][active[first]]
-    return _jump_to(fitting, training, first + 1, chosen)
+    first = int(where[0]) // training.batch
+    rows = where[where < (first + 1) * training.batch]
+    return _jump_to(training, first + 1, seen, rows)
 
 
 def _at_once(fitting: Fitting, training: Training, loss: Loss, state: State) -> _Jump | None:
     """One pass, with a gradient, over a batch of which much is likely to be active."""
     points = torch.from_numpy(ahead(training, state.step)[0])
-    z = fitting.margins_with_gradient(points)
-    count = int(_below(z.detach(), loss.goal * training.margin).sum())
+    count, parts = 0, []
+    for some in fitting.split(points):
+        seen = fitting.look(some, for_gradient=True)
+        rows = _below(seen.z, loss.goal * training.margin).nonzero()[:, 0]
+        count += len(rows)
+        if len(rows):
+            parts.append(seen.gradient(rows, -1 / training.batch))
     if count:
-        return _Jump(1, _mean_loss(z, training, loss), count / len(points))
+        return _Jump(1, total(parts), count / len(points))
     # At full batch the whole set was just seen.
     return None if len(points) == training.train_size else _Jump(1)
 
@@ -212,15 +219,16 @@ def _knowing_all(fitting: Fitting, training: Training, loss: Loss, state: State)
             return _Jump(step - state.step)
     first = int(active_batches[0])
     chosen = torch.from_numpy(block[first][active[block[first]]])
-    return _jump_to(fitting, training, step - state.step + first + 1, chosen)
+    seen = fitting.look(chosen, for_gradient=True)
+    return _jump_to(training, step - state.step + first + 1, seen, torch.arange(len(chosen)))
 
 
-def _jump_to(fitting: Fitting, training: Training, steps: int, active: Tensor) -> _Jump:
+def _jump_to(training: Training, steps: int, seen: Look, active: Tensor) -> _Jump:
     """To a batch of which these points are active; the others add nothing to its loss."""
-    # Not through the hinge: this pass, over fewer points, rounds differently, and may take an
+    # Not through the hinge: another pass, over fewer points, rounds differently, and may take an
     # unfitted point for a fitted one. The training would then never end.
-    z = fitting.margins_with_gradient(active)
-    return _Jump(steps, -z.sum() / training.batch, len(active) / training.batch)
+    gradient = seen.gradient(active, -1 / training.batch)
+    return _Jump(steps, gradient, len(active) / training.batch)
 
 
 def _plain_step(fitting: Fitting, training: Training, loss: Loss, state: State) -> _Jump | None:
@@ -234,7 +242,7 @@ def _plain_step(fitting: Fitting, training: Training, loss: Loss, state: State) 
         state.quiet = 0
         if _is_fitted(fitting, training, loss):
             return None
-    return _Jump(1, _mean_loss(z, training, loss))
+    return _Jump(1, fitting.gradient(_mean_loss(z, training, loss)))
 
 
 def _coupled_step(fitting: Fitting, training: Training, loss: Loss, state: State) -> _Jump | None:
@@ -250,7 +258,7 @@ def _coupled_step(fitting: Fitting, training: Training, loss: Loss, state: State
     points = torch.from_numpy(ahead(training, state.step)[0])
     z = fitting.margins_with_gradient(points)
     _below(z.detach(), 0.0)
-    return _Jump(1, _mean_loss(z, training, loss))
+    return _Jump(1, fitting.gradient(_mean_loss(z, training, loss)))
 
 
 def _whole_set_step(fitting: Fitting, training: Training, loss: Loss, state: State) -> _Jump | None:
@@ -271,8 +279,8 @@ def _whole_set_step(fitting: Fitting, training: Training, loss: Loss, state: Sta
         chosen = rng.choice(unfitted, min(B, len(unfitted)), replace=False, shuffle=False)
         z = fitting.margins_with_gradient(torch.from_numpy(chosen))
         if loss.vanishes:
-            return _Jump(1, -z.mean())
-        return _Jump(1, loss.value(z / training.margin).mean() * training.margin)
+            return _Jump(1, fitting.gradient(-z.mean()))
+        return _Jump(1, fitting.gradient(loss.value(z / training.margin).mean() * training.margin))
     z = fitting.margins_with_gradient(torch.arange(P))
     if not bool(_below(z.detach(), short).any()):
         return None
@@ -280,35 +288,19 @@ def _whole_set_step(fitting: Fitting, training: Training, loss: Loss, state: Sta
     spread = math.sqrt((P - B) / (B * max(P - 1, 1)))
     weights = 1.0 / P + spread / math.sqrt(P) * (noise - noise.mean())
     values = loss.value(z / training.margin) * torch.from_numpy(weights).to(z)
-    return _Jump(1, values.sum() * training.margin)
+    return _Jump(1, fitting.gradient(values.sum() * training.margin))
 
 
 def _mean_loss(z: Tensor, training: Training, loss: Loss) -> Tensor:
     return loss.value(z / training.margin).sum() * (training.margin / training.batch)
 
 
-def _apply(
-    fitting: Fitting, training: Training, state: State, gradient: tuple[Tensor, ...]
-) -> None:
-    """`v <- m v - lr (g + decay w)`, `w <- w + v`."""
+def _apply(fitting: Fitting, training: Training, state: State, gradient: Gradient) -> None:
     weights = fitting.parameters
-    with torch.no_grad():
-        if training.weight_decay > 0:
-            gradient = tuple(torch._foreach_add(gradient, weights, alpha=training.weight_decay))
-        state.carry = state.carry or _zeros(weights)
-        if training.momentum > 0:
-            state.velocity = state.velocity or _zeros(weights)
-            torch._foreach_mul_(state.velocity, training.momentum)
-            torch._foreach_add_(state.velocity, gradient, alpha=-training.lr)
-            torch._foreach_add_(state.carry, state.velocity)
-        else:
-            torch._foreach_add_(state.carry, gradient, alpha=-training.lr)
-        # Near gradient descent a step is smaller than the last digit of a weight, and would be
-        # lost: the rounding error is carried over to the next step (compensated summation).
-        taken = [weight.clone() for weight in weights]
-        torch._foreach_add_(weights, state.carry)
-        torch._foreach_sub_(taken, weights)
-        torch._foreach_add_(state.carry, taken)
+    state.carry = state.carry or _zeros(weights)
+    if training.momentum > 0:
+        state.velocity = state.velocity or _zeros(weights)
+    update(weights, gradient, training, state.velocity, state.carry)
 
 
 def _zeros(like: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
@@ -317,7 +309,7 @@ def _zeros(like: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
 
 def _below(z: Tensor, short: float) -> Tensor:
     """Which points are short of a margin; raises if a margin is not finite."""
-    if not bool(torch.isfinite(z).all()):
+    if not math.isfinite(z.abs().max()):
         raise _DivergedError
     return (z < short).cpu()
 

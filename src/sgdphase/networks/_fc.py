@@ -13,11 +13,15 @@ learning rate.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from sgdphase.errors import require
+from sgdphase.networks._activations import WAYS_BACK
 from sgdphase.networks._activations import activation as activation_of
 
 
@@ -56,13 +60,14 @@ class FullyConnected(torch.nn.Module):
             require(name, value, lambda size: size >= 1, "at least 1")
         super().__init__()
         self._activate, rms = activation_of(activation)
+        self._back = WAYS_BACK[activation]
         widths = [inputs, *[width] * depth, 1]
         self._names = [f"weight_{layer}" for layer in range(1, depth + 2)]
         for name, fan_in, fan_out in zip(self._names, widths, widths[1:], strict=False):
             weight = torch.randn(fan_in, fan_out, generator=generator)
             self.register_parameter(name, torch.nn.Parameter(weight))
         # Activations are scaled rather than weights, which are larger: by 1/rms and by the scale of
-        # the next layer at once. The scaling of inputs has no gradient.
+        # the next layer at once.
         self._scale_in = 1 / math.sqrt(inputs)
         hidden = [1 / (rms * math.sqrt(width))] * (depth - 1)
         self._scales = [*hidden, 1 / (rms * width)]
@@ -74,8 +79,55 @@ class FullyConnected(torch.nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """The outputs [n] for inputs `x` [n, ...], flattened from dimension 1 on."""
-        first, *rest = [getattr(self, name) for name in self._names]
-        z = (x.flatten(1) * self._scale_in).mm(first)
+        return self.layers(x)[-1].squeeze(1)
+
+    def layers(self, x: Tensor) -> list[Tensor]:
+        """`z_1` to `z_L` and the outputs, [n, fan-out] each."""
+        first, *rest = self._weights()
+        z = [x.flatten(1).mm(first) * self._scale_in]
         for weight, scale in zip(rest, self._scales, strict=True):
-            z = (self._activate(z) * scale).mm(weight)
-        return z.squeeze(1)
+            z.append((self._activate(z[-1]) * scale).mm(weight))
+        return z
+
+    @torch.no_grad()
+    def pull_back(self, x: Tensor, layers: Sequence[Tensor], slopes: Tensor) -> tuple[Tensor, ...]:
+        """The gradient of `slopes . f(x)`, from the `layers` of `x`.
+
+        Autograd would need a pass of its own, and its overhead exceeds the products of few points.
+        """
+        pairs = list(self._factors(x, layers, slopes))
+        return tuple(below.t().mm(above) for below, above in reversed(pairs))
+
+    @torch.no_grad()
+    def kernel(self, x: Tensor) -> Tensor:
+        """The Gram matrix [n, n] of the gradients of the outputs, without the gradients."""
+        pairs = self._factors(x, self.layers(x), x.new_ones(len(x)))
+        products = [below.mm(below.t()) * above.mm(above.t()) for below, above in pairs]
+        return torch.stack(products).sum(0)
+
+    def _factors(
+        self, x: Tensor, layers: Sequence[Tensor], slopes: Tensor
+    ) -> Iterator[tuple[Tensor, Tensor]]:
+        """Of each weight, the last first, the two factors of each point's gradient."""
+        above = slopes[:, None]
+        for weight, scale, z in reversed(
+            list(zip(self._weights()[1:], self._scales, layers, strict=False))
+        ):
+            above = above * scale
+            yield self._activate(z), above
+            above = self._back(above.mm(weight.t()), z)
+        yield x.flatten(1), above * self._scale_in
+
+    def _weights(self) -> list[Tensor]:
+        return [getattr(self, name) for name in self._names]
+
+
+@contextmanager
+def without_onednn() -> Iterator[None]:
+    """Through oneDNN an activation of few points takes five times as long, most of it set-up."""
+    backend: Any = torch.backends.mkldnn
+    before, backend.enabled = backend.enabled, False
+    try:
+        yield
+    finally:
+        backend.enabled = before

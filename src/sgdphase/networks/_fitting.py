@@ -5,17 +5,32 @@ The predictor is `F(x) = f(w, x) - f(w0, x)`, zero at the start; `f(w0, x)` is c
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Self
+from typing import Self, TypeGuard
 
 import torch
 from torch import Tensor
 from torch.nn import Module
 
+from sgdphase.networks._fc import FullyConnected
 from sgdphase.networks._losses import margins
+from sgdphase.networks._mobilenet import MobileNet
+
+Gradient = tuple[Tensor, ...]
 
 # Points at a time in an evaluation: enough to keep a core busy, small enough for its cache.
 CHUNK = 512
+# And numbers in them: images have many activations per point.
+_NUMBERS = 2**18
+
+
+@dataclass(frozen=True, eq=False)
+class Look:
+    """Margins `z` of some points; `gradient(rows, slope)` is that of `slope * z[rows].sum()`."""
+
+    z: Tensor
+    gradient: Callable[[Tensor, float], Gradient]
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,16 +57,80 @@ class Fitting:
         """Whether the output for a point depends on the others of its batch."""
         return False
 
+    @property
+    def call(self) -> float:
+        """What a call of the network costs, in points; measured on one core, and not critical."""
+        return 4.0 if isinstance(self.module, MobileNet) else 16.0
+
     def margins(self, points: Tensor | None = None) -> Tensor:
         """`z` of the points with these indices, by default of all, without a gradient."""
-        chosen = slice(None) if points is None else points
-        outputs_now = outputs(self.module, self.x[chosen])
-        return margins(outputs_now - self.at_start[chosen], self.y[chosen], self.softness)
+        if points is None:
+            return self._margins(outputs(self.module, self.x), slice(None))
+        parts = [outputs(self.module, self._inputs(part)) for part in self.split(points)]
+        return self._margins(torch.cat(parts), points)
 
     def margins_with_gradient(self, points: Tensor) -> Tensor:
         """`z` of the points with these indices, to be differentiated."""
-        outputs_now = self.module(self.x[points])
-        return margins(outputs_now - self.at_start[points], self.y[points], self.softness)
+        return self._margins(self.module(self._inputs(points)), points)
+
+    def look(self, points: Tensor, *, for_gradient: bool = False) -> Look:
+        """The margins of some points, most of whose gradients are wanted or only a few."""
+        # Not of very many: what the gradient needs is kept of all of them.
+        if is_whole(self.module) and len(points) <= 4 * CHUNK:
+            return self._by_hand(self.module, points)
+        if for_gradient:
+            z = self.margins_with_gradient(points)
+            return Look(z.detach(), lambda rows, slope: self.gradient(slope * z[rows].sum()))
+
+        def anew(rows: Tensor, slope: float) -> Gradient:
+            return total(
+                self.gradient(slope * self.margins_with_gradient(some).sum())
+                for some in self.split(points[rows])
+            )
+
+        return Look(self.margins(points), anew)
+
+    def split(self, points: Tensor) -> tuple[Tensor, ...]:
+        """The points in parts that are evaluated at a time."""
+        return torch.split(points, _chunk(self.x))
+
+    def _by_hand(self, module: FullyConnected, points: Tensor) -> Look:
+        """One pass gives margins and gradient."""
+        with torch.no_grad():
+            x = self._inputs(points)
+            layers = module.layers(x)
+
+            def gradient(rows: Tensor, slope: float) -> Gradient:
+                slopes = slope * self.y[points[rows]]
+                rows = rows.to(x.device)
+                chosen = [z.index_select(0, rows) for z in layers[:-1]]
+                return module.pull_back(x.index_select(0, rows), chosen, slopes)
+
+            return Look(self._margins(layers[-1][:, 0], points), gradient)
+
+    def gradient(self, value: Tensor) -> Gradient:
+        """Of a value that comes from `margins_with_gradient`."""
+        return torch.autograd.grad(value, self.parameters, materialize_grads=True)
+
+    def _inputs(self, points: Tensor) -> Tensor:
+        # A fifth of the time of self.x[points].
+        return self.x.index_select(0, points.to(self.x.device))
+
+    def _margins(self, outputs_now: Tensor, chosen: Tensor | slice) -> Tensor:
+        return margins(outputs_now - self.at_start[chosen], self.y[chosen], self.softness)
+
+
+def total(gradients: Iterable[Gradient]) -> Gradient:
+    """The sum of at least one."""
+    first, *others = gradients
+    for other in others:
+        torch._foreach_add_(first, other)
+    return first
+
+
+def is_whole(module: Module) -> TypeGuard[FullyConnected]:
+    """Whether it is the paper's network with all weights trained: its gradient is by hand."""
+    return type(module) is FullyConnected and all(p.requires_grad for p in module.parameters())
 
 
 def trained(module: Module) -> tuple[Tensor, ...]:
@@ -62,6 +141,11 @@ def trained(module: Module) -> tuple[Tensor, ...]:
 def outputs(module: Module, x: Tensor) -> Tensor:
     """`f(w, x)` without a gradient, in chunks."""
     with torch.no_grad():
-        if len(x) <= CHUNK:
+        chunk = _chunk(x)
+        if len(x) <= chunk:
             return module(x)  # type: ignore[no-any-return]
-        return torch.cat([module(part) for part in torch.split(x, CHUNK)])
+        return torch.cat([module(part) for part in torch.split(x, chunk)])
+
+
+def _chunk(x: Tensor) -> int:
+    return max(min(CHUNK, _NUMBERS * len(x) // max(x.numel(), 1)), 1)

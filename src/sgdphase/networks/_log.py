@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -42,10 +43,13 @@ class Log:
         while self.next <= step:
             self.rows.append([self.next, *values])
 
-    def finish(self, steps: int) -> None:
-        """The row of the last step that changed a weight."""
+    def finish(self, steps: int) -> bool:
+        """Add the row of the last step that changed a weight, if the test outputs are finite."""
         kept = [row for row in self.rows if row[0] < steps]
-        self.rows = [*kept, [steps, *self._values()]]
+        last = [steps, *self._values()]
+        finite = math.isfinite(last[1])
+        self.rows = [*kept, last] if finite else self.rows
+        return finite
 
     def _values(self) -> list[float]:
         z = self.test.margins()

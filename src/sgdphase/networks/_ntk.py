@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from sgdphase.errors import InputError
-from sgdphase.networks._fitting import trained
+from sgdphase.networks._fitting import is_whole, trained
 
 
 def _gradients(module: torch.nn.Module, weights: tuple[Tensor, ...], x: Tensor) -> Tensor:
@@ -41,6 +41,8 @@ def ntk(module: torch.nn.Module, x: Tensor, *, memory: int = 2**28) -> Tensor:
     tensor([[1., 1.],
             [1., 5.]])
     """
+    if is_whole(module):
+        return module.kernel(x)
     weights = trained(module)
     if not weights:
         raise InputError("a module without weights to train: the kernel needs at least one")

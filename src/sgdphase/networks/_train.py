@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib import import_module
@@ -23,7 +24,7 @@ from sgdphase.networks import _checkpoint as checkpoints
 from sgdphase.networks._amplification import amplification
 from sgdphase.networks._descent import State, descend
 from sgdphase.networks._device import device_of
-from sgdphase.networks._fc import FullyConnected
+from sgdphase.networks._fc import FullyConnected, without_onednn
 from sgdphase.networks._fitting import Fitting
 from sgdphase.networks._log import COLUMNS, Log, copies
 from sgdphase.networks._losses import LOSSES
@@ -138,23 +139,26 @@ def fit(
             f"{len(train_points.x)} training points: the training has train size "
             f"{training.train_size}"
         )
-    fitting = Fitting.of(module, train_points.x, train_points.y)
-    if fitting.at_start.shape != train_points.y.shape:
-        raise InputError(
-            f"outputs of shape {tuple(fitting.at_start.shape)}: a module must give one number per "
-            f"point, shape ({training.train_size},)"
+    with without_onednn() if isinstance(module, FullyConnected) else nullcontext():
+        fitting = Fitting.of(module, train_points.x, train_points.y)
+        if fitting.at_start.shape != train_points.y.shape:
+            raise InputError(
+                f"outputs of shape {tuple(fitting.at_start.shape)}: a module must give one number "
+                f"per point, shape ({training.train_size},)"
+            )
+        test = Fitting.of(module, test_points.x, test_points.y)
+        some = train_points.x[:_KERNEL_POINTS]
+        kernel = ntk(module, some)
+
+        def observe() -> dict[str, float]:
+            more = {"ntk_change": ntk_change(ntk(module, some), kernel)}
+            if isinstance(module, FullyConnected) and _has_axis(training.problem):
+                more["amplification"] = amplification(module)
+            return more
+
+        return observed(
+            fitting, test, training, observe, trajectory=trajectory, checkpoint=checkpoint
         )
-    test = Fitting.of(module, test_points.x, test_points.y)
-    some = train_points.x[:_KERNEL_POINTS]
-    kernel = ntk(module, some)
-
-    def observe() -> dict[str, float]:
-        more = {"ntk_change": ntk_change(ntk(module, some), kernel)}
-        if isinstance(module, FullyConnected) and _has_axis(training.problem):
-            more["amplification"] = amplification(module)
-        return more
-
-    return observed(fitting, test, training, observe, trajectory=trajectory, checkpoint=checkpoint)
 
 
 def observed(
@@ -172,10 +176,8 @@ def observed(
     watch = _Watch(log, fitting, checkpoint)
     state = watch.resumed()
     ending = descend(fitting, training, state, watch)
-    if not bool(torch.isfinite(test.margins()).all()):
+    if ending != "diverged" and not log.finish(state.changed):
         ending = "diverged"
-    if ending != "diverged":
-        log.finish(state.changed)
     final = _at_end(log, fitting) | observe()
     if ending == "diverged":
         final = dict.fromkeys(final, math.nan)
