@@ -284,6 +284,7 @@ BEHAVIOURS = {
     "_sweep/test_old_stores": "stores of older versions",
     "_sweep/test_script": "a script without a guard",
     "networks/test_rounding": "trainings that rounding would keep from ending",
+    "networks/test_one_step": "one step against autograd",
     "paper/test_kit": "the kit of the figures",
     "paper/test_fig_crossover": "figures about the crossover",
     "paper/test_fig_networks_curves": "figures of networks, curves",
