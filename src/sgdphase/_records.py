@@ -27,6 +27,7 @@ ENGINES = {model.name: model.engine for model in MODELS.values()}
 _WHOLE = tuple(parameter.name for parameter in FIELDS if parameter.type is int)
 _BUDGETS = tuple(parameter.name for parameter in FIELDS if parameter.budget)
 _TEXTS = tuple(parameter for parameter in FIELDS if parameter.choices)
+_NUMBER: Any = Real  # numpy's too
 # Plans hold many trainings: what is asked of each of them is looked up once.
 _DEFAULTS = tuple((parameter.name, parameter.default, parameter) for parameter in FIELDS)
 
@@ -35,7 +36,7 @@ def _canonical(value: Any) -> Any:
     """Whole numbers as integers: 1, 1.0 and numpy's 1 are one identity."""
     if isinstance(value, dict):
         return {name: _canonical(item) for name, item in value.items()}
-    if isinstance(value, Real):
+    if isinstance(value, _NUMBER):
         return int(value) if value == int(value) else float(value)
     return value
 
@@ -73,7 +74,7 @@ class Training(Parameters):
         values = vars(self)
         for name in _WHOLE:
             value = values[name]
-            if type(value) is not int and isinstance(value, Real) and value == value // 1:
+            if type(value) is not int and isinstance(value, _NUMBER) and value == value // 1:
                 object.__setattr__(self, name, int(value))
         if isinstance(self.problem, type) or not hasattr(self.problem, "kind"):
             valid = "a problem such as TeacherTask() or MnistParity()"

@@ -12,9 +12,8 @@ from sgdphase._sweep import DaskWorkers, Store, progress_on
 from sgdphase.cli._networks import set_up
 from sgdphase.cli._options import JSON, Dask, DataDir, WorkerCount
 from sgdphase.cli._output import answer, print_table
-from sgdphase.errors import InputError
+from sgdphase.errors import InputError, listed
 from sgdphase.paper import FIGURES, SCALES, Figure, chosen, cost, make, read_claims, totals
-from sgdphase.paper._figure import check_scale
 from sgdphase.paper.gallery import interval, number
 from sgdphase.stats import duration
 
@@ -41,7 +40,8 @@ def figure(
 
     Example: sgdphase figure fig1a --scale quick --out figures
     """
-    check_scale(scale)
+    if scale not in SCALES:
+        raise InputError(f"--scale {scale}: must be {listed(SCALES)}")
     if list_all:
         opened = Store(store)
         rows = [_costs(each, opened) for each in FIGURES.values()]

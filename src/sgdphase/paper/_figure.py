@@ -21,10 +21,12 @@ from sgdphase.paper._runs import Runs
 from sgdphase.stats import power_of_two, powers, whole_powers
 
 SCALES: tuple[Scale, ...] = get_args(Scale)
+# Of a claim in a file.
+_ENTRIES = {"id", "claim", "predicted", "measured", "low", "high", "rule", "verdict"}
 
 
 def check_scale(scale: str) -> None:
-    """Raise `InputError` for another scale; without, it would run what `paper` does."""
+    """Raise `InputError` for another text, which would run what `paper` does."""
     if scale not in SCALES:
         raise InputError(f"scale = {one_line(scale)}: must be {listed(SCALES)}")
 
@@ -307,9 +309,6 @@ def collect(
     trajectories = figure.trajectories
     summary = sweep(plan, store, workers=workers, trajectories=trajectories, progress=progress)
     return Runs(tuple(sorted(summary.runs, key=lambda run: run.training.key)))
-
-
-_ENTRIES = {"id", "claim", "predicted", "measured", "low", "high", "rule", "verdict"}
 
 
 def read_claims(folder: Path) -> list[dict[str, Any]]:

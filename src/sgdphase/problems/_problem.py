@@ -55,7 +55,7 @@ PROBLEMS = {
     "arrays": "sgdphase.problems:Arrays",
     "own": "sgdphase._own:UserProblem",
 }
-# Those that `--data` knows by name: all that need no argument.
+# For `--data`: those that need no argument.
 NAMED = tuple(kind for kind in PROBLEMS if kind not in ("arrays", "own"))
 
 
