@@ -35,6 +35,14 @@ def test_an_undecided_claim_says_why(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert "undecided" not in said["fig2.3"]
 
 
+@pytest.mark.parametrize("content", ["[1, 2]", '[{"id": "a"}]', "{}", "3", "{"])
+def test_a_file_of_another_content_is_named(content: str, tmp_path: Path) -> None:
+    (tmp_path / "other.claims.json").write_text(content)
+    with pytest.raises(InputError, match=r"other.claims.json': is not a list of claims") as error:
+        run("claims", str(tmp_path))
+    assert "\n" not in str(error.value)
+
+
 def test_a_file_that_is_no_store_ends_the_command(tmp_path: Path) -> None:
     store = tmp_path / "runs.sqlite"
     store.write_text("not a store")

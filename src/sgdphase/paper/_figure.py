@@ -13,7 +13,7 @@ from typing import Any, get_args
 from sgdphase._display import Shown
 from sgdphase._records import Training
 from sgdphase._sweep import Plan, Progress, Store, Workers, grid, missing, sweep
-from sgdphase.errors import InputError
+from sgdphase.errors import InputError, likely, listed, one_line
 from sgdphase.paper._claim import Decide, decided
 from sgdphase.paper._ledger import Claims
 from sgdphase.paper._ledger import Scale as Scale
@@ -21,6 +21,14 @@ from sgdphase.paper._runs import Runs
 from sgdphase.stats import power_of_two, powers, whole_powers
 
 SCALES: tuple[Scale, ...] = get_args(Scale)
+# Of a claim in a file.
+_ENTRIES = {"id", "claim", "predicted", "measured", "low", "high", "rule", "verdict"}
+
+
+def check_scale(scale: str) -> None:
+    """Raise `InputError` for another text, which would run what `paper` does."""
+    if scale not in SCALES:
+        raise InputError(f"scale = {one_line(scale)}: must be {listed(SCALES)}")
 
 
 class Grid:
@@ -53,6 +61,7 @@ class Grid:
         self._plans: dict[str, Plan] = {}
 
     def __call__(self, scale: Scale) -> list[Training]:
+        check_scale(scale)
         own = scale if scale in self._values else "paper"
         if own not in self._plans:  # which takes time to make
             self._plans[own] = grid(**self._values[own])
@@ -186,6 +195,9 @@ class _Catalog(Mapping[str, Figure]):
         return f"{len(self)} figures: {', '.join(self)}"
 
     def __getitem__(self, name: str) -> Figure:
+        if name not in _MODULES:
+            names = ", ".join(_MODULES)
+            raise KeyError(f"'{name}' is not a figure{likely(name, _MODULES)}; there are {names}")
         module = import_module(f"sgdphase.paper.{_MODULES[name]}")
         figures: Sequence[Figure] = getattr(module, "FIGURES", None) or (module.FIGURE,)
         return {figure.name: figure for figure in figures}[name]
@@ -205,10 +217,10 @@ def chosen(names: Iterable[str]) -> list[Figure]:
     wanted = list(names)
     if "all" in wanted:
         return list(FIGURES.values())
-    for name in wanted:
-        if name not in _MODULES:
-            raise InputError(f"'{name}' is not a figure; there are {', '.join(FIGURES)}, and all")
-    return [FIGURES[name] for name in wanted]
+    try:
+        return [FIGURES[name] for name in wanted]
+    except KeyError as error:
+        raise InputError(f"{error.args[0]}, and all") from None
 
 
 @dataclass(frozen=True)
@@ -222,6 +234,7 @@ class Cost:
 
 def cost(figure: Figure, scale: Scale, store: Store) -> Cost:
     """What making the figure would run, on one core."""
+    check_scale(scale)
     plan = figure.plan(scale)
     jobs = missing(plan, store, trajectories=figure.trajectories)
     trainings = len(set(plan))
@@ -289,6 +302,7 @@ def collect(
     progress: Progress | None = None,
 ) -> Runs:
     """The runs of a figure, after running those that the store does not have."""
+    check_scale(scale)
     plan = figure.plan(scale)
     if not plan:
         return Runs(())
@@ -309,7 +323,11 @@ def read_claims(folder: Path) -> list[dict[str, Any]]:
     ledger: list[dict[str, Any]] = []
     for path in paths:
         try:
-            ledger += json.loads(path.read_text())
-        except (ValueError, TypeError) as error:
+            claims = json.loads(path.read_text())
+        except ValueError as error:
             raise InputError(f"'{path}': is not a list of claims ({error})") from None
+        valid = isinstance(claims, list) and all(isinstance(each, dict) for each in claims)
+        if not valid or any(not each.keys() >= _ENTRIES for each in claims):
+            raise InputError(f"'{path}': is not a list of claims, as `sgdphase figure` writes it")
+        ledger += claims
     return ledger
