@@ -1,7 +1,8 @@
 # make demo   install into .venv, sweep a small plane, draw it
 # make test   install into .venv, lint, type-check, test (with doctests)
 # make bench  speed compared with the plain loop, in the same run
-# make clean  remove what these made
+# make clean  remove what these made, with .venv
+# make clean-cache  remove the caches of Python and numba alone
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -9,7 +10,7 @@ export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 export MKL_NUM_THREADS ?= 1
 
-.PHONY: demo test bench clean
+.PHONY: demo test bench clean clean-cache
 
 # The stamp stands for an environment that matches these two files.
 $(VENV)/.stamp: pyproject.toml constraints.txt
@@ -35,6 +36,9 @@ bench: $(VENV)/.stamp
 	$(BIN)/python benchmarks/bench.py
 	$(BIN)/python benchmarks/bench_networks.py
 
-clean:
+clean: clean-cache
 	rm -rf $(VENV) build dist out
-	find . -name __pycache__ -prune -exec rm -rf {} +
+
+# Not those of the environment, which take a while to compile again.
+clean-cache:
+	find . -path ./$(VENV) -prune -o -name __pycache__ -prune -exec rm -rf {} +

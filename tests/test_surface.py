@@ -8,9 +8,11 @@ import pkgutil
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 from zipfile import ZipFile
 
 import numpy as np
@@ -133,7 +135,7 @@ def test_results_of_figures_are_shown_and_are_tables(summary: sp.Summary) -> Non
     claims = sp.paper.Claims([slope.decide(runs)])
     for each in (runs, claims, claims[0], sp.paper.FIGURES["fig4a"]):
         assert 0 < len(repr(each)) < 2000 and each._repr_html_().startswith("<p>")
-    assert repr(sp.paper.FIGURES).startswith("40 figures: fig1a, ")
+    assert repr(sp.paper.FIGURES).startswith(f"{len(sp.paper.FIGURES)} figures: fig1a, ")
     pytest.importorskip("pandas")
     assert len(runs.to_pandas()) == 27 and claims.to_pandas()["id"].tolist() == ["1"]
 
@@ -224,3 +226,56 @@ print(failed, [name for name in sp.__all__ if getattr(sp, name) is None])
 """
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert said.stdout == "[] []\n", said.stderr
+
+
+TASK = sp.TeacherTask(dim=8)
+DATA = TASK.train_set(8, seed=0)
+MODEL = {"chi": 1.0, "dim": 8, "margin": 1.0, "temperature": 1.0}
+WRONG: dict[str, Callable[[Any], object]] = {
+    "training = 3: must be a Training": lambda folder: sp.train(wrong(3)),
+    "a training of the plan = 1: must be": lambda folder: sp.sweep(wrong([1, 2]), folder / "a"),
+    "plan = 3: must be a plan": lambda folder: sp.sweep(wrong(3), folder / "a"),
+    "store = Plan of 1 training.*: must be": lambda folder: sp.sweep(wrong("a"), wrong(a_plan())),
+    "plan = Store.*: must be": lambda folder: sp.sweep(wrong(sp.Store(folder / "a")), "b"),
+    "diagram = Store.*: must be": lambda folder: sp.draw(wrong(sp.Store(folder / "a")), "a.png"),
+    "runs = 3: must be": lambda folder: sp.phase_diagram(wrong(3)),
+    "store = 3: must be": lambda folder: sp.export(wrong(3), "a.csv"),
+    r"points = Dataset.*: must be Points, which `Points.of\(": lambda folder: sp.simulate_sgd(
+        wrong(DATA), margin=1.0, lr=1.0, batch=1
+    ),
+    "dim = '8': must be an integer": lambda folder: sp.TeacherTask(dim=wrong("8")),
+    "chi = 'a': must be": lambda folder: sp.constants(wrong("a")),
+    "times = 'a': must be": lambda folder: sp.online("a", **wrong(MODEL)),
+    "lam = 'a': must be": lambda folder: sp.averages("a", 1.0, 1.0),
+    "lr = '1': must be": lambda folder: sp.first_step(lr=wrong("1"), batch=1, dim=8, chi=1.0),
+    "lr = 'a': must be a finite": lambda folder: sp.Training(TASK, 16, wrong("a"), 1),
+    "batch = '1': must be an integer": lambda folder: sp.Training(TASK, 16, 1.0, wrong("1")),
+    "problem = 'teacher': must be": lambda folder: sp.Training(wrong("teacher"), 16, 1.0, 1),
+    "status = 'fited': must be fitted, ": lambda folder: sp.Outcome(wrong("fited"), 1, 1.0, {}),
+}
+
+
+def wrong(value: Any) -> Any:
+    """What a type checker would refuse."""
+    return value
+
+
+def a_plan() -> sp.Plan:
+    return sp.grid(dim=8, train_size=16, lr=1.0, batch=1)
+
+
+@pytest.mark.parametrize("said", WRONG)
+def test_a_wrong_argument_is_refused_in_one_line(said: str, tmp_path: Path) -> None:
+    with pytest.raises(sp.InputError, match=f"^{said}") as error:
+        WRONG[said](tmp_path)
+    assert "\n" not in str(error.value) and not list(tmp_path.iterdir())
+
+
+def test_a_training_is_shown_by_what_was_given() -> None:
+    training = sp.Training(TASK, 16, 1.0, 1, model="fc", width=7, max_time=2.0)
+    shown = "Training(TeacherTask(dim=8, chi=1.0, direction='axis'), train_size=16, lr=1.0, batch=1"
+    assert repr(training) == f"{shown}, model='fc', width=7, max_time=2.0)"
+    assert eval(repr(training), {name: getattr(sp, name) for name in sp.__all__}) == training
+    points = sp.Points.of(DATA)
+    for each in (DATA, points, sp.simulate_sgd(points, margin=0.1, lr=0.5, batch=1)):
+        assert "float64 [8" in repr(each) and len(repr(each)) < 150

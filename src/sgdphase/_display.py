@@ -62,6 +62,17 @@ class ShownFields(Shown):
         return {"name": list(values), "value": list(values.values())}
 
 
+class ShortArrays:
+    """A record that shows the type and the shape of its arrays, not their content."""
+
+    def __repr__(self) -> str:
+        shown = {
+            name: f"{each.dtype} {list(each.shape)}" if hasattr(each, "dtype") else repr(each)
+            for name, each in vars(self).items()
+        }
+        return f"{type(self).__name__}({', '.join(f'{n}={text}' for n, text in shown.items())})"
+
+
 class ShownTable(Shown, dict[str, Any]):
     """A table as a dict of columns, shown by the values in each of them.
 

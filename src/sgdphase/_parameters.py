@@ -101,7 +101,8 @@ class Parameters:
         "Hidden layers.", COUNT, models=shaped("depth"), grid="values", experiment=True,
     )] = None
     width: Annotated[int | None, Parameter(
-        "Neurons per layer.", COUNT, models=shaped("width"), grid="values", experiment=True,
+        "Neurons per layer.", COUNT, doc="Neurons per layer; mobilenet has 4 x this in its first.",
+        models=shaped("width"), grid="values", experiment=True,
     )] = None
     activation: Annotated[str | None, Parameter(
         "Activation", choices=ACTIVATIONS, models=shaped("activation"), grid="value",

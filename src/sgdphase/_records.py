@@ -8,37 +8,35 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from functools import lru_cache
 from numbers import Real
-from typing import TYPE_CHECKING, Any, Literal, get_type_hints
+from typing import TYPE_CHECKING, Any, Literal, get_args, get_type_hints
 
 from sgdphase._display import Columns, Shown
 from sgdphase._models import MODELS, Model, model_of, models_text
 from sgdphase._parameters import COUNT, FIELDS, NATURAL, OMITTED, Parameter, Parameters, documented
-from sgdphase.errors import InputError, listed, require
+from sgdphase.errors import InputError, listed, one_line, require
 from sgdphase.problems import Problem, TeacherTask, problem_class
 
 if TYPE_CHECKING:
     from sgdphase._typing import FloatArray
 
 Status = Literal["fitted", "finished", "diverged", "budget", "failed"]
+STATUSES: tuple[Status, ...] = get_args(Status)
 
 # Part of a training's identity: raised when a model's outcome for the same training changes.
 ENGINES = {model.name: model.engine for model in MODELS.values()}
 _WHOLE = tuple(parameter.name for parameter in FIELDS if parameter.type is int)
 _BUDGETS = tuple(parameter.name for parameter in FIELDS if parameter.budget)
 _TEXTS = tuple(parameter for parameter in FIELDS if parameter.choices)
+_NUMBER: Any = Real  # numpy's too
 # Plans hold many trainings: what is asked of each of them is looked up once.
 _DEFAULTS = tuple((parameter.name, parameter.default, parameter) for parameter in FIELDS)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, Real)  # numpy's too
 
 
 def _canonical(value: Any) -> Any:
     """Whole numbers as integers: 1, 1.0 and numpy's 1 are one identity."""
     if isinstance(value, dict):
         return {name: _canonical(item) for name, item in value.items()}
-    if _is_number(value):
+    if isinstance(value, _NUMBER):
         return int(value) if value == int(value) else float(value)
     return value
 
@@ -51,7 +49,7 @@ def _without_omitted(plain: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Training(Parameters):
     """All that determines a training: it ends when every point has its margin, or with the budget.
 
@@ -76,16 +74,19 @@ class Training(Parameters):
         values = vars(self)
         for name in _WHOLE:
             value = values[name]
-            if type(value) is not int and _is_number(value) and value == value // 1:
+            if type(value) is not int and isinstance(value, _NUMBER) and value == value // 1:
                 object.__setattr__(self, name, int(value))
+        if isinstance(self.problem, type) or not hasattr(self.problem, "kind"):
+            valid = "a problem such as TeacherTask() or MnistParity()"
+            raise InputError(f"problem = {one_line(self.problem)}: must be {valid}")
         # A default is valid.
         given = [each for name, default, each in _DEFAULTS if values[name] != default]
         for parameter in given:
             if parameter.name == "batch":
                 if not (COUNT.holds(self.batch) and self.batch <= self.train_size):
                     raise InputError(
-                        f"batch = {self.batch}: must be an integer from 1 to the train size "
-                        f"{self.train_size}"
+                        f"batch = {one_line(self.batch)}: must be an integer from 1 to the train "
+                        f"size {self.train_size}"
                     )
             elif parameter.valid is not None:
                 require(parameter.label, values[parameter.name], *parameter.valid)
@@ -93,10 +94,20 @@ class Training(Parameters):
             getattr(self, name) is None for name in (*_BUDGETS, "epochs")
         ):
             raise InputError(
-                f"weight decay = {self.weight_decay}: such a training never ends; give max time "
-                "(a few times 1 / weight decay) or max steps"
+                f"weight decay = {self.weight_decay}: such a training never ends; give max_time "
+                "(--max-time, a few times 1 / weight decay) or max_steps"
             )
         self._check_model(model_of(self.model), given)
+
+    def __repr__(self) -> str:
+        """The call that makes it, without what is left at the default or at the model's shape."""
+        shape, values = model_of(self.model).shape, vars(self)
+        given = [
+            f"{each.name}={values[each.name]!r}"
+            for each in sorted(fields(self), key=lambda each: bool(each.kw_only))[1:]
+            if values[each.name] != shape.get(each.name, each.default)
+        ]
+        return f"Training({', '.join([repr(self.problem), *given])})"
 
     def _check_model(self, model: Model, given: Iterable[Parameter]) -> None:
         """What a model can do, and its shape where none is given."""
@@ -250,6 +261,10 @@ class Outcome(Shown):
     time: float
     observables: Mapping[str, float]
     trajectory: Mapping[str, FloatArray] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.status not in STATUSES:
+            raise InputError(f"status = {one_line(self.status)}: must be {listed(STATUSES)}")
 
     def _lines(self) -> list[str]:
         points = max((len(column) for column in self.trajectory.values()), default=0)

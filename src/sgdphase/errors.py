@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from difflib import get_close_matches
 from pathlib import Path
 
 
@@ -23,8 +24,25 @@ def require(name: str, value: float | None, valid: Callable[[float], bool], want
         ...
     sgdphase.errors.InputError: chi = -2.0: must be a number above -1
     """
-    if value is None or value != value or not valid(value):
-        raise InputError(f"{name} = {value}: must be {wanted}")
+    try:
+        if value is not None and value == value and valid(value):
+            return
+    except (TypeError, ValueError):  # a text, or an array
+        pass
+    raise InputError(f"{name} = {one_line(value)}: must be {wanted}")
+
+
+def require_type(name: str, value: object, kind: type | tuple[type, ...], wanted: str) -> None:
+    """Raise `InputError` unless `value` is of this type."""
+    if not isinstance(value, kind):
+        raise InputError(f"{name} = {one_line(value)}: must be {wanted}")
+
+
+def one_line(value: object) -> str:
+    """`value` on one short line, for messages; a number of numpy as Python's."""
+    first, *more = str(value).splitlines() or [""]
+    text = first if len(first) <= 60 and not more else f"{first[:57]}..."
+    return f"'{text}'" if isinstance(value, str) else text
 
 
 def listed(names: Iterable[str], last: str = "or") -> str:
@@ -35,6 +53,13 @@ def listed(names: Iterable[str], last: str = "or") -> str:
     """
     *first, final = [*names] or [""]
     return f"{', '.join(first)} {last} {final}" if first else final
+
+
+def likely(name: object, names: Iterable[str]) -> str:
+    """What may have been meant, whatever its capitals: ` (did you mean fig1a?)`, or nothing."""
+    meant = {each.lower(): each for each in names}
+    matches = get_close_matches(str(name).lower(), meant, 1)
+    return "".join(f" (did you mean {meant[each]}?)" for each in matches)
 
 
 def make_folder(folder: Path) -> None:

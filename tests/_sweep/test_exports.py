@@ -89,6 +89,11 @@ def test_what_cannot_be_exported(
         export(store, tmp_path / "out.xlsx")
     with pytest.raises(InputError, match="holds no runs of model 'fc'"):
         export(store, tmp_path / "out.csv", model="fc")
+    without = Store(tmp_path / "without.sqlite")
+    sweep([store.runs()[0].training], without, workers=0)
+    with pytest.raises(InputError, match="holds no trajectories; sweep with"):
+        export(without, tmp_path / "out.csv", trajectories=True)
+    assert not (tmp_path / "out.csv").exists()
     with pytest.raises(InputError, match="cannot be written"):
         export(store, tmp_path / "no" / "out.csv")
     for name in ("xarray", "pyarrow"):

@@ -11,9 +11,15 @@ from sgdphase._parameters import PARAMETERS, Parameter
 from sgdphase._records import Training
 from sgdphase._sweep import grid
 from sgdphase.errors import InputError
-from sgdphase.problems import TeacherTask
+from sgdphase.problems import MnistParity, TeacherTask
 
 MANY = np.linspace(1, 2, 2000)
+
+
+@pytest.mark.parametrize("problem", ["mnist-parity", ["mnist-parity"], MnistParity, 3])
+def test_what_is_no_problem_is_refused(problem: Any) -> None:
+    with pytest.raises(InputError, match=r"^problem = .*: must be a problem such as .*Parity\(\)"):
+        grid(problem, lr=1.0, batch=1, model="fc")
 
 
 def test_every_combination_once() -> None:
@@ -110,6 +116,11 @@ def test_batches_above_a_train_size_are_left_out_when_there_are_several() -> Non
         ({"lr": float("nan"), "batch": 1}, "lr = nan"),
         ({"lr": 1.0, "batch": 1, "problem": TeacherTask(8)}, "not both"),
         ({"lr": MANY, "batch": 1, "margin": MANY}, "may hold"),
+        ({"lr": 1.0, "batch": 1, "seeds": "12"}, "^seeds = '12': must be a number or a sequence"),
+        ({"lr": 1.0, "batch": 1, "dim": "16"}, "^dim = '16': must be a number or a sequence"),
+        ({"lr": 1.0, "batch": 1, "dim": ["16"]}, r"^dim = \['16'\]: must be a number or a seq"),
+        ({"lr": "a", "batch": 1}, "^lr = 'a': must be a number or a sequence of numbers"),
+        ({"lr": 1.0, "batch": 1, "max_time": "1"}, "^max time = '1': must be a finite number"),
     ],
 )  # fmt: skip
 def test_bad_plans_are_refused_in_one_line(arguments: dict[str, object], said: str) -> None:

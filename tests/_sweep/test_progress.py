@@ -7,9 +7,9 @@ from collections.abc import Callable
 
 import pytest
 
+from sgdphase._records import STATUSES
 from sgdphase._sweep import Plan, Store, sweep
 from sgdphase._sweep.progress import Bars, Lines
-from sgdphase._sweep.run import STATUSES
 from sgdphase._sweep.tally import Tally
 
 Toy = Callable[..., Plan]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -25,7 +26,8 @@ def test_an_undecided_claim_says_why(tmp_path: Path, capsys: pytest.CaptureFixtu
         for k, (value, low, high, text) in enumerate(numbers)
     ]  # fmt: skip
     ledger.append(ledger[2] | {"id": "fig2.3", "low": 0.95, "high": 1.05, "verdict": "holds"})
-    whole = {"figure": "fig2", "scale": "quick", "ledger": "paper", "claims": ledger}
+    whole: dict[str, Any] = {"figure": "fig2", "scale": "quick", "command": "", "runs": None}
+    whole |= {"ledger": "paper", "claims": ledger}
     (tmp_path / "fig2.claims.json").write_text(json.dumps(whole))
     run("claims", str(tmp_path))
     said = {
@@ -35,6 +37,16 @@ def test_an_undecided_claim_says_why(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert said["fig2.1"].strip().endswith("undecided: there is no interval")
     assert "undecided: the interval lies partly within 1 +- 0.1" in said["fig2.2"]
     assert "undecided" not in said["fig2.3"]
+
+
+@pytest.mark.parametrize("content", ["[1, 2]", '[{"id": "a"}]', "{}", "3", "{"])
+def test_a_file_of_another_content_is_named(content: str, tmp_path: Path) -> None:
+    (tmp_path / "other.claims.json").write_text(content)
+    with pytest.raises(
+        InputError, match=r"other.claims.json': (is not JSON|holds no claims)"
+    ) as error:
+        run("claims", str(tmp_path))
+    assert "\n" not in str(error.value)
 
 
 def test_a_file_that_is_no_store_ends_the_command(tmp_path: Path) -> None:

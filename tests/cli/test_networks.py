@@ -74,7 +74,7 @@ def test_sweep_fc_fills_a_store(sgdphase, tmp_path: Path) -> None:  # type: igno
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("train", "fc", "--data", "nothing"), "must be mnist-parity, cifar-animals, teacher"),
+        (("train", "fc", "--data", "nothing"), "must be teacher, mnist-parity, cifar-animals"),
         (("train", "fc", "--train-size", "60000"), "mnist-parity has 70000 images"),
         (
             ("train", "fc", *TEACHER, "--loss", "cubic"),

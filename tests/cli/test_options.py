@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -86,6 +87,12 @@ def test_the_list_of_models_is_not_cut(verb: str) -> None:
     assert not any(line.endswith("...") for line in lines)
 
 
+def test_the_list_of_theory_is_not_cut() -> None:
+    said = CliRunner().invoke(cli.build(), ["theory", "--help"], terminal_width=80).output
+    lines = said.partition("Commands:")[2].strip().splitlines()
+    assert len(lines) == 4 and all(re.search(r"[^.]{15}\.$", line) for line in lines)
+
+
 @pytest.mark.parametrize(("verb", "model"), COMMANDS, ids=IDS)
 def test_defaults_are_those_of_the_table(verb: str, model: Any) -> None:
     grid = verb == "sweep"
@@ -144,6 +151,10 @@ def test_help_shows_options_in_the_order_of_the_table(verb: str, model: Any) -> 
         (("train", "fc", "--data", "teacher", "--width", "0"), "width = 0: must be an integer"),
         (("train", "fc", "--data", "teacher", "--width", "1.5"), "'1.5' is not a whole number"),
         (("train", "mobilenet", "--depth", "2"), "No such option"),
+        (("train", "mobilenet", "--data", "x"), "must be teacher, mnist-parity, cifar-animals, or"),
+        (("figure", "fig1a", "--workers", "x"), "'--workers': 'x' is not a number such as 0.5"),
+        (("figure", "fig1A"), "'fig1A' is not a figure (did you mean fig1a?); there are fig1a, "),
+        (("diagnose", "no.py", "--lr", "1", "--batch", "2", "--epochs", "3"), "no.py: cannot be"),
     ],
 )
 def test_a_value_out_of_range_is_refused_in_one_line(  # type: ignore[no-untyped-def]

@@ -50,7 +50,7 @@ def test_train_writes_its_picture_and_trajectory(sgdphase, tmp_path: Path) -> No
         ((*SMALL, "--lr", "fast"), "'fast' is not a number such as"),
         ((*SMALL, "--chi", "-1"), "chi = -1.0: must be"),
         ((*SMALL, "--seeds", "0"), "seeds = 0: must be"),
-        ((*SMALL, "--weight-decay", "0.1"), "give max time"),
+        ((*SMALL, "--weight-decay", "0.1"), "never ends; give max_time (--max-time, "),
         ((*SMALL, "--plot", "a.jpeg"), "the name must end in .pdf or .png or .svg"),
         ((*SMALL, "--plot", "no/such/folder/a.png"), "there is no folder"),
         ((*SMALL, "--nonsense"), "No such option"),

@@ -64,7 +64,7 @@ def test_the_fields_of_a_problem_are_part_of_the_identity():
 
 def test_a_problem_that_cannot_be_imported_is_named():
     plain = sp.Training(sp.TeacherTask(dim=2), train_size=4, lr=1.0, batch=1).as_dict()
-    for kind in ("no_such_module:Rings", "my_problem:Circles", "rings"):
+    for kind in ("no_such_module:Rings", "my_problem:Circles", "no_such_kind"):
         with pytest.raises(sp.InputError, match=kind):
             sp.Training.from_dict({**plain, "problem": {"kind": kind}})
 

@@ -30,8 +30,8 @@ def test_fig1a(monkeypatch: pytest.MonkeyPatch, capsys, tmp_path: Path) -> None:
     ("words", "said"),
     [
         (["figure"], "no figure given; there are fig1a"),
-        (["figure", "fig9"], "'fig9' is not a figure; there are fig1a"),
-        (["figure", "fig1a", "--scale", "huge"], "must be one of quick, laptop, paper"),
+        (["figure", "fig9"], "'fig9' is not a figure (did you mean figS9b?); there are fig1a"),
+        (["figure", "fig1a", "--scale", "huge"], "must be quick, laptop or paper"),
         (["claims", "."], "holds no *.claims.json"),
     ],
 )

@@ -5,17 +5,29 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from sgdphase._records import Outcome, Training
-from sgdphase._sweep import Run
+from sgdphase._sweep import Run, Store
 from sgdphase.errors import InputError
 from sgdphase.paper import Constant, Mean, Slope
 from sgdphase.paper._claim import Collapses, Each, Exponent
 from sgdphase.paper._draw import Curves
-from sgdphase.paper._figure import FIGURES, SCALES, Figure, Grid, chosen, together
+from sgdphase.paper._figure import (
+    FIGURES,
+    SCALES,
+    Figure,
+    Grid,
+    chosen,
+    collect,
+    cost,
+    make,
+    together,
+)
 from sgdphase.paper._measure import (
     converted,
     drifting,
@@ -60,6 +72,29 @@ def test_a_grid_at_each_scale() -> None:
     assert {t.train_size for t in paper} == {256, 1024, 4096}
     both = together(PLAN, Grid(dim=4, lr=1.0, batch=1, quick={}, paper={}))
     assert len(both("quick")) == len(quick) + 1
+
+
+@pytest.mark.parametrize("call", ["plan", "cost", "collect", "make"])
+def test_a_misspelt_scale_is_not_the_paper_scale(call: str, tmp_path: Path) -> None:
+    """The plan of a function, too, which would run something else or raise a KeyError."""
+    figure: Any = Figure("figZ", "", lambda scale: [], lambda runs, scale: None, claims=[])
+    store = Store(tmp_path / "runs.sqlite")
+    calls: dict[str, Callable[[Any], object]] = {
+        "plan": PLAN,
+        "cost": lambda scale: cost(figure, scale, store),
+        "collect": lambda scale: collect(figure, scale, store),
+        "make": lambda scale: make(figure, scale, store, tmp_path),
+    }
+    with pytest.raises(InputError, match=r"^scale = 'quik': must be quick, laptop or paper$"):
+        calls[call]("quik")
+
+
+def test_an_unknown_figure_is_named_with_the_likely_one() -> None:
+    assert "fig1A" not in FIGURES and "fig1a" in FIGURES
+    with pytest.raises(KeyError, match=r"'fig1A' is not a figure \(did you mean fig1a\?\); there"):
+        FIGURES["fig1A"]
+    with pytest.raises(InputError, match=r"did you mean fig1a\?\); there are fig1a, .*, and all"):
+        chosen(["fig1A"])
 
 
 def test_runs_by_parameter() -> None:

@@ -49,5 +49,5 @@ def test_weight_decay_runs_for_its_time() -> None:
 
 
 def test_weight_decay_without_an_end_is_refused() -> None:
-    with pytest.raises(sp.InputError, match="never ends; give max time"):
+    with pytest.raises(sp.InputError, match="never ends; give max_time"):
         sp.Training(sp.TeacherTask(8, 1.0), 32, lr=2.0, batch=2, weight_decay=1e-3)

@@ -233,8 +233,6 @@ def _check(lr: float, batch: int, seeds: int | None) -> None:
 def _loaded(model: Any, data: Any, *, say: Say, **given: Any) -> UserTraining:
     if model is None and given["train"] is None:
         raise InputError("nothing to diagnose: give a model with its data, a file, or train")
-    if isinstance(model, str | Path):
-        say(f"reading {model}")
     return user_training(model, data, **given)
 
 

@@ -94,7 +94,7 @@ def your_training(d: Diagnosis) -> str:
     result = ""
     if d.table is not None:
         ours, size = d.table.yours.metrics[d.metric], d.table.tolerance
-        within = f"{100 * size:.1f} points" if d.metric in SHARES else digits(size, 2)
+        within = f"{100 * size:.1f} percentage points" if d.metric in SHARES else digits(size, 2)
         result = f": {metric_name(d.metric)} {value(ours, d.metric)}"
         result += f" (± {within} counts as the same)"
     return f"Your training: {', '.join(parts)}{result}"
@@ -183,7 +183,7 @@ def advice(d: Diagnosis) -> str:
     if limit is not None and not math.isinf(limit.batch.high):
         whole = limit.batch.mapped(lambda batch: float(round(batch)))
         sentences.append(
-            f"By a curve through all rows the {metric_name(d.metric)} stays within the tolerance "
+            f"On a curve through all rows, the {metric_name(d.metric)} stays within the tolerance "
             f"up to batch {shown(whole)}."
         )
     return " ".join(sentences)

@@ -61,6 +61,8 @@ def export(
     if not runs:
         chosen = "" if model is None else f" of model '{model}'"
         raise InputError(f"{store.path}: holds no runs{chosen}")
+    if trajectories and not _observed(runs):
+        raise InputError(f"{store.path}: holds no trajectories; sweep with trajectories first")
     try:
         return FORMATS[path.suffix](runs, path, trajectories)
     except OSError as error:

@@ -5,16 +5,16 @@ from __future__ import annotations
 import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from itertools import product
 from math import inf, prod
+from numbers import Real
 from typing import Any, overload
 
 from sgdphase._display import Columns, Shown, span
 from sgdphase._parameters import BY_NAME, PARAMETERS, POSITIVE, Parameter, documented
 from sgdphase._records import Training
 from sgdphase._sweep.table import flat
-from sgdphase.errors import InputError, listed, require
+from sgdphase.errors import InputError, likely, listed, one_line, require
 from sgdphase.problems import Problem, TeacherTask
 
 _LARGEST = 2_000_000
@@ -162,8 +162,8 @@ def _rest(given: Mapping[str, Any]) -> tuple[dict[str, list[Any]], dict[str, Any
     """Those that may have several values, as lists, and those that have one for all trainings."""
     for name in (name for name in given if name not in _REST):
         valid = list(inspect.signature(grid).parameters)
-        likely = "".join(f" (did you mean {n}?)" for n in get_close_matches(name, valid, 1))
-        raise TypeError(f"grid has no argument {name}{likely}; it has {listed(valid, 'and')}")
+        meant = likely(name, valid)
+        raise TypeError(f"grid has no argument {name}{meant}; it has {listed(valid, 'and')}")
     axes, fixed = {}, {}
     # In the order of the table, whatever that of the call.
     for name, parameter in _REST.items():
@@ -194,7 +194,8 @@ def _problems(problem: Problem | Sequence[Problem] | None, dim: Any, chi: Any) -
         return [TeacherTask(_whole(d), float(c)) for d, c in product(dims, chis)]
     if dim is not None or chi is not None:
         raise InputError("dim and chi: give them or a problem, not both")
-    return list(problem) if isinstance(problem, Sequence) else [problem]
+    several = isinstance(problem, Sequence) and not isinstance(problem, str)
+    return [*problem] if several else [problem]  # type: ignore[misc, list-item]
 
 
 def _lr_and_batch(
@@ -239,7 +240,9 @@ def _typed(name: str, value: Any) -> Any:
 
 def _values(name: str, given: Any) -> list[Any]:
     """One value or a sequence, as a list in the order given."""
-    values = list(given) if hasattr(given, "__iter__") else [given]
+    values = [given] if isinstance(given, str) or not hasattr(given, "__iter__") else list(given)
+    if not all(value is None or isinstance(value, Real) for value in values):
+        raise InputError(f"{name} = {one_line(given)}: must be a number or a sequence of numbers")
     if not values:
         raise InputError(f"{name} = []: must hold at least one value")
     if len(set(values)) < len(values):

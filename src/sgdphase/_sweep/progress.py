@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from time import monotonic
 from typing import TYPE_CHECKING, Self, TextIO
 
-from sgdphase._records import Status
-from sgdphase._sweep.run import STATUSES, Run
+from sgdphase._records import STATUSES, Status
+from sgdphase._sweep.run import Run
 from sgdphase._sweep.tally import Tally
 from sgdphase.stats import duration
 

@@ -21,17 +21,17 @@ from time import monotonic
 from types import FrameType
 from typing import Any
 
-from sgdphase._records import Training
+from sgdphase._records import STATUSES, Training
 from sgdphase._sweep.checkpoints import checkpoint_folder, drop
 from sgdphase._sweep.packs import Job, Pack, packed, split
 from sgdphase._sweep.progress import Progress
-from sgdphase._sweep.run import STATUSES, Run, failed, run_pack
+from sgdphase._sweep.run import Run, failed, run_pack
 from sgdphase._sweep.store import Store, Stored, Writer
 from sgdphase._sweep.storefile import SweepError
 from sgdphase._sweep.tally import Summary, Tally
 from sgdphase._sweep.trainers import cost_of, trainer_of
 from sgdphase._sweep.workers import Workers, workers_of
-from sgdphase.errors import InputError
+from sgdphase.errors import InputError, require_type
 
 # A training that is alone in its pack when the worker dies this often is itself the cause.
 _DEATHS = 3
@@ -125,8 +125,11 @@ def sweep(
     >>> [run.training.lr for run in again.runs], [run.outcome.status for run in again.runs]
     ([0.5, 1.0], ['fitted', 'fitted'])
     """
-    plan = tuple(dict.fromkeys(plan))
     store = store if isinstance(store, Store) else Store(store)
+    require_type("plan", plan, Iterable, "a plan, as `grid` makes it, or a list of trainings")
+    plan = tuple(dict.fromkeys(plan))
+    for training in plan:
+        require_type("a training of the plan", training, Training, "a Training")
     own = workers if isinstance(workers, Workers) else workers_of(workers)
     # What is wrong with the call shows before a file is made.
     resumes = {model: trainer_of(model).resumes for model in {t.model for t in plan}}

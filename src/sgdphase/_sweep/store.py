@@ -21,7 +21,7 @@ from sgdphase._sweep.run import Run
 from sgdphase._sweep.storefile import SweepError
 from sgdphase._sweep.table import Table, table_of
 from sgdphase._typing import FloatArray
-from sgdphase.errors import InputError
+from sgdphase.errors import InputError, require_type
 
 _COLUMNS = "key, model, engine, training, status, steps, time, observables, traceback, seconds"
 
@@ -73,6 +73,7 @@ class Store(Shown):
     """
 
     def __init__(self, path: str | Path) -> None:
+        require_type("store", path, (str, Path), "a Store, or the path of one")
         self.path = Path(path)
         storefile.check(self.path)
 

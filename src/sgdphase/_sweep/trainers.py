@@ -10,7 +10,7 @@ from typing import Any
 
 from sgdphase._models import MODELS, model_of
 from sgdphase._records import Outcome, Training
-from sgdphase.errors import InputError
+from sgdphase.errors import InputError, require_type
 
 # The assumed cost of a training if its module does not say.
 _UNKNOWN_SECONDS = 1.0
@@ -75,6 +75,7 @@ def train(training: Training, *, trajectory: bool = False) -> Outcome:
     >>> outcome.status, outcome["unfitted"], outcome["w1"] > outcome["w_perp"]
     ('fitted', 0.0, True)
     """
+    require_type("training", training, Training, "a Training, such as one of a plan")
     return trainer_of(training.model).train(training, trajectory=trajectory)
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sgdphase.errors import InputError
+from sgdphase.problems._problem import NAMED
 
 if TYPE_CHECKING:
     from sgdphase.problems import Problem
@@ -22,7 +23,7 @@ def image_problems() -> dict[str, Problem]:
 
 def problem_of(data: str, dim: Any = None, chi: Any = None) -> Problem:
     """The problem that `--data` names; what is not given of the teacher task has its default."""
-    from sgdphase.problems import Arrays, TeacherTask
+    from sgdphase.problems import Arrays, TeacherTask, problem_class
 
     task = {name: value for name, value in (("dim", dim), ("chi", chi)) if value is not None}
     if data == TeacherTask.kind:
@@ -31,11 +32,9 @@ def problem_of(data: str, dim: Any = None, chi: Any = None) -> Problem:
         raise InputError(f"dim and chi: are of the teacher task, and data = '{data}'")
     if data.endswith(".npz"):
         return Arrays(str(Path(data).resolve()))
-    images = image_problems()
-    if data not in images:
-        names = ", ".join([*images, TeacherTask.kind])
-        raise InputError(f"data = '{data}': must be {names}, or an .npz file")
-    return images[data]
+    if data not in NAMED:
+        raise InputError(f"data = '{data}': must be {', '.join(NAMED)}, or an .npz file")
+    return problem_class(data)()
 
 
 def set_up(data_dir: Path | None, device: str | None = None, dask: str | None = None) -> None:

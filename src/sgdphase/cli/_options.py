@@ -13,6 +13,7 @@ from sgdphase._models import MODELS, Model
 from sgdphase._parameters import BY_NAME, PARAMETERS, REQUIRED, Parameter, shown
 from sgdphase.cli._values import integer, integers, number, numbers
 from sgdphase.errors import listed
+from sgdphase.problems._problem import NAMED
 
 JSON = typer.Option("--json", help="Print one JSON document instead of text.")
 StoreFile = Annotated[Path, typer.Argument(help="The store, such as runs.sqlite.")]
@@ -24,10 +25,6 @@ DataDir = Annotated[
 ]
 Device = Annotated[
     str | None, typer.Option("--device", help="Where torch computes: cpu, cuda, mps, ...")
-]
-WorkerCount = Annotated[
-    int | None,
-    typer.Option(help="Processes; by default one per core, 0 for none.", show_default=False),
 ]
 Dask = Annotated[
     str | None, typer.Option(metavar="ADDRESS", help="Run on the Dask cluster at ADDRESS.")
@@ -44,6 +41,11 @@ def number_option(flag: str, text: str) -> Any:
 
 def integer_option(flag: str, text: str) -> Any:
     return typer.Option(flag, parser=integer, metavar="INTEGER", help=text)
+
+
+WorkerCount = Annotated[
+    int | None, integer_option("--workers", "Processes; by default one per core, 0 for none.")
+]
 
 
 def numbers_option(flag: str, text: str) -> Any:
@@ -133,11 +135,9 @@ def _option(model: Model, parameter: Parameter, grid: bool) -> inspect.Parameter
     name, default, kind = parameter.name, model.default(parameter), parameter.type
     text = model.help.get(name, parameter.help)
     if name == "problem":
-        teacher = "" if model.images else " teacher,"
+        names = ", ".join(kind for kind in NAMED if not (model.images and kind == "teacher"))
         option = typer.Option(
-            "--data",
-            metavar="NAME|FILE",
-            help=f"mnist-parity, cifar-animals,{teacher} or an .npz file with x and y.",
+            "--data", metavar="NAME|FILE", help=f"{names}, or an .npz file with x and y."
         )
         return _argument("data", Annotated[str, option], model.data)
     if name == "seed":  # how many of them

@@ -10,9 +10,9 @@ import typer
 
 from sgdphase._sweep import DaskWorkers, Store, progress_on
 from sgdphase.cli._networks import set_up
-from sgdphase.cli._options import JSON, Dask, DataDir
+from sgdphase.cli._options import JSON, Dask, DataDir, WorkerCount
 from sgdphase.cli._output import answer, print_table
-from sgdphase.errors import InputError
+from sgdphase.errors import InputError, listed
 from sgdphase.paper import FIGURES, SCALES, Figure, chosen, cost, make, read_claims, redraw, totals
 from sgdphase.paper import verify as verify_folder
 from sgdphase.paper.gallery import interval, number
@@ -27,9 +27,7 @@ def figure(
     scale: Annotated[str, typer.Option(help="quick, laptop or paper.")] = "laptop",
     store: Annotated[Path, typer.Option(help="Where the runs are kept.")] = Path("figures.sqlite"),
     out: Annotated[Path, typer.Option(help="Folder of the pictures and claims.")] = Path("figures"),
-    workers: Annotated[
-        int | None, typer.Option(help="Processes; by default one per core.", show_default=False)
-    ] = None,
+    workers: WorkerCount = None,
     dask: Dask = None,
     data_dir: DataDir = None,
     tables: Annotated[
@@ -49,7 +47,7 @@ def figure(
     Example: sgdphase figure fig1a --scale quick --out figures
     """
     if scale not in SCALES:
-        raise InputError(f"--scale {scale}: must be one of {', '.join(SCALES)}")
+        raise InputError(f"--scale {scale}: must be {listed(SCALES)}")
     if list_all:
         opened = Store(store)
         rows = [_costs(each, opened) for each in FIGURES.values()]

@@ -43,7 +43,7 @@ def runs(store: StoreFile, json: Annotated[bool, JSON] = False) -> None:
 
 def _groups(table: Table) -> list[dict[str, Any]]:
     """By model and problem: number of runs, counts by status, values of each parameter."""
-    from sgdphase._sweep.run import STATUSES
+    from sgdphase._records import STATUSES
 
     if not table:
         return []

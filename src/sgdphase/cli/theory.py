@@ -19,10 +19,8 @@ MARGIN: Any = shown(BY_NAME["margin"].default)
 
 def register(app: typer.Typer, line: str) -> None:
     group = typer.Typer(help=line, no_args_is_help=True, rich_markup_mode=None)
-    group.command("averages")(averages_command)
-    group.command("constants")(constants_command)
-    group.command("online")(online_command)
-    group.command("scales")(scales_command)
+    for command in (averages_command, constants_command, online_command, scales_command):
+        group.command(command.__name__.removesuffix("_command"))(command)
     app.add_typer(group, name="theory")
 
 
@@ -32,7 +30,7 @@ def averages_command(
     r: Annotated[float, number_option("--r", "r = margin sqrt(d) / |w_perp|.")] = 0.0,
     json: Annotated[bool, JSON] = False,
 ) -> None:
-    """Averages over the data (SI 6.A), without their 1/sqrt(d) and 1/d.
+    """Averages over the data, without 1/sqrt(d) and 1/d.
 
     Example: sgdphase theory averages --chi 1 --lam 10 --r 0.1
     """
@@ -42,7 +40,7 @@ def averages_command(
 
 
 def constants_command(chi: Chi = 1.0, json: Annotated[bool, JSON] = False) -> None:
-    """Asymptotic constants (SI 4.A, 6.A) and the exponents gamma and b.
+    """Asymptotic constants, and the exponents gamma and b.
 
     Example: sgdphase theory constants --chi 1
     """
@@ -60,7 +58,7 @@ def online_command(
     weight_decay: Annotated[float, parameter_option("weight_decay", "Weight decay.")] = 0.0,
     json: Annotated[bool, JSON] = False,
 ) -> None:
-    """The online dynamics from w = 0 at given times: Eq. 3 without noise.
+    """The online dynamics from w = 0, without noise.
 
     Example: sgdphase theory online --chi 1 --dim 128 --margin 2^-7 --temperature 2 --time 1,1e3,1e6
     """
@@ -91,7 +89,7 @@ def scales_command(
     batch: Annotated[int | None, parameter_option("batch", "Batch size (with --lr).")] = None,
     json: Annotated[bool, JSON] = False,
 ) -> None:
-    """Where the regimes meet, with the theory's prefactors and no fit.
+    """Where the regimes meet, from the theory alone.
 
     Without --lr and --batch, times and weights are per unit of temperature.
 

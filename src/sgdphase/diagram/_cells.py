@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from sgdphase._display import Columns, Shown, span
 from sgdphase._parameters import PARAMETERS
 from sgdphase._typing import FloatArray, IntArray, Names
-from sgdphase.errors import InputError
+from sgdphase.errors import InputError, one_line
 
 # Parameters that make another experiment: runs that differ in one of them never share a plane.
 # `digest` is that of a user's data.
@@ -147,6 +147,8 @@ def plane_from_table(
     >>> plane_from_table(runs, train_size=16).value.tolist()
     [[[1.0]]]
     """
+    if not hasattr(table, "items"):
+        raise InputError(f"runs = {one_line(table)}: must be a store, or a table with its columns")
     columns = {name: np.asarray(column) for name, column in table.items()}
     if not columns or all(column.size == 0 for column in columns.values()):
         raise InputError("no runs to draw a diagram from: sweep learning rates and batches first")

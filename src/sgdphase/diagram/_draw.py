@@ -11,7 +11,7 @@ from sgdphase._typing import FloatArray, Mask
 from sgdphase.diagram._phase import PhaseDiagram
 from sgdphase.diagram._regimes import TARGETS
 from sgdphase.diagram._style import new_figure, save
-from sgdphase.errors import InputError
+from sgdphase.errors import InputError, require_type
 from sgdphase.stats import power_of_two_tex
 
 if TYPE_CHECKING:
@@ -62,6 +62,7 @@ def draw(diagram: PhaseDiagram, path: str | Path) -> Path:
         ...
     sgdphase.errors.InputError: map.txt: must end in .png, .pdf or .svg
     """
+    require_type("diagram", diagram, PhaseDiagram, "what `phase_diagram` returns")
     out = check_picture(Path(path))
     try:
         save(draw_figure(diagram), out)

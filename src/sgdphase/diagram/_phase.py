@@ -172,7 +172,7 @@ def phase_diagram(
     ----------
     runs : Store, Summary, mapping of columns, DataFrame, Dataset or Plane
         A store, what `sweep` returned, or a table as `plane_from_table` takes it.
-    observable : str, default "alignment"
+    observable : str, default "alignment", or the observable of a `Plane`
     factor : float, default 2; above 1
     level : float, default 0.9; coverage of the intervals
     confidence : float, default 0.8

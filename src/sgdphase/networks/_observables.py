@@ -1,4 +1,4 @@
-"""Numbers that are observed of outputs, margins and weights."""
+"""Numbers that are observed of outputs, margins and weights; the error with early stopping."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from sgdphase._display import Shown
 from sgdphase._records import Training
 from sgdphase._sweep import Plan, grid
 from sgdphase._sweep.trainers import cost_of
-from sgdphase.errors import InputError
+from sgdphase.errors import InputError, likely, listed, one_line
 from sgdphase.paper._claim import Decide, decided
 from sgdphase.paper._ledger import Claim, Claims, Ledger
 from sgdphase.paper._ledger import Scale as Scale
@@ -28,6 +28,12 @@ FIRST_SEED = 100
 def fresh_seeds(count: int) -> range:
     """Seeds that the first analysis did not use."""
     return range(FIRST_SEED, FIRST_SEED + count)
+
+
+def check_scale(scale: str) -> None:
+    """Raise `InputError` for another text, which would run what `paper` does."""
+    if scale not in SCALES:
+        raise InputError(f"scale = {one_line(scale)}: must be {listed(SCALES)}")
 
 
 class Grid:
@@ -64,6 +70,7 @@ class Grid:
         self._plans: dict[str, Plan] = {}
 
     def __call__(self, scale: Scale) -> list[Training]:
+        check_scale(scale)
         own = scale if scale in self._values else "paper"
         if own not in self._plans:  # which takes time to make
             self._plans[own] = grid(**self._values[own])
@@ -237,6 +244,9 @@ class _Catalog(Mapping[str, Figure]):
         return f"{len(self)} figures: {', '.join(self)}"
 
     def __getitem__(self, name: str) -> Figure:
+        if name not in _MODULES:
+            names = ", ".join(_MODULES)
+            raise KeyError(f"'{name}' is not a figure{likely(name, _MODULES)}; there are {names}")
         module = import_module(f"sgdphase.paper.{_MODULES[name]}")
         figures: Sequence[Figure] = getattr(module, "FIGURES", None) or (module.FIGURE,)
         return {figure.name: figure for figure in figures}[name]
@@ -256,7 +266,7 @@ def chosen(names: Iterable[str]) -> list[Figure]:
     wanted = list(names)
     if "all" in wanted:
         return list(FIGURES.values())
-    for name in wanted:
-        if name not in _MODULES:
-            raise InputError(f"'{name}' is not a figure; there are {', '.join(FIGURES)}, and all")
-    return [FIGURES[name] for name in wanted]
+    try:
+        return [FIGURES[name] for name in wanted]
+    except KeyError as error:
+        raise InputError(f"{error.args[0]}, and all") from None

@@ -13,13 +13,16 @@ from typing import Any
 
 from sgdphase._sweep import Progress, Store, Workers, missing, sweep
 from sgdphase.errors import InputError
-from sgdphase.paper._figure import FIGURES, Figure, Scale, chosen
+from sgdphase.paper._figure import FIGURES, Figure, Scale, check_scale, chosen
 from sgdphase.paper._ledger import Claims
 from sgdphase.paper._runs import Runs
 from sgdphase.paper._tables import digest, read_tables, write_tables
 
 # The folder of the tables, in that of the pictures.
 TABLES = "runs"
+# What a file of claims must hold, and a claim in it.
+_HEAD = {"figure", "scale", "command", "ledger", "runs", "claims"}
+_ENTRIES = {"id", "claim", "predicted", "measured", "low", "high", "rule", "verdict", "cost"}
 # Numbers of another machine differ in the last digits of their arithmetic.
 _ROUNDING = 1e-6
 
@@ -35,6 +38,7 @@ class Cost:
 
 def cost(figure: Figure, scale: Scale, store: Store) -> Cost:
     """What making the figure would run, on one core."""
+    check_scale(scale)
     plan = figure.plan(scale)
     jobs = missing(plan, store, trajectories=bool(figure.trajectories))
     trainings = len(set(plan))
@@ -135,6 +139,7 @@ def collect(
     progress: Progress | None = None,
 ) -> Runs:
     """The runs of a figure, after running those that the store does not have."""
+    check_scale(scale)
     plan = figure.plan(scale)
     if not plan:
         return Runs(())
@@ -201,11 +206,19 @@ def _ledgers(folder: Path) -> list[dict[str, Any]]:
     ledgers = []
     for path in paths:
         try:
-            ledgers.append(json.loads(path.read_text()))
-            ledgers[-1]["claims"], ledgers[-1]["figure"]
-        except (ValueError, TypeError, KeyError) as error:
-            raise InputError(f"'{path}': holds no claims ({error})") from None
+            ledger = json.loads(path.read_text())
+        except ValueError as error:
+            raise InputError(f"'{path}': is not JSON ({error})") from None
+        valid = isinstance(ledger, dict) and ledger.keys() >= _HEAD
+        claims = ledger["claims"] if valid else None
+        if not isinstance(claims, list) or any(not _is_claim(each) for each in claims):
+            raise InputError(f"'{path}': holds no claims as `sgdphase figure` writes them")
+        ledgers.append(ledger)
     return ledgers
+
+
+def _is_claim(value: Any) -> bool:
+    return isinstance(value, dict) and value.keys() >= _ENTRIES
 
 
 def _folder(path: Path | str) -> Path:

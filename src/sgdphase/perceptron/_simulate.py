@@ -10,10 +10,11 @@ from typing import Any, Literal
 
 import numpy as np
 
+from sgdphase._display import ShortArrays
 from sgdphase._parameters import FRACTION, NOT_NEGATIVE, POSITIVE
 from sgdphase._streams import PERCEPTRON_BATCHES
 from sgdphase._typing import FloatArray, IntArray
-from sgdphase.errors import require
+from sgdphase.errors import require, require_type
 from sgdphase.perceptron import _sgd
 from sgdphase.perceptron._gaussian_noise import run_sde
 from sgdphase.perceptron._random import random_state
@@ -31,8 +32,8 @@ _ENDS: dict[int, Literal["fitted", "budget"]] = {
 }
 
 
-@dataclass(frozen=True, eq=False)
-class Points:
+@dataclass(frozen=True, eq=False, repr=False)
+class Points(ShortArrays):
     """A data set in the form that the simulation needs.
 
     Attributes
@@ -44,7 +45,7 @@ class Points:
     Examples
     --------
     >>> Points.of(Dataset(np.array([[3.0, 4.0]]), np.array([-1.0])))
-    Points(z=array([[-3., -4.]]), norms=array([5.]))
+    Points(z=float64 [1, 2], norms=float64 [1])
     """
 
     z: FloatArray
@@ -57,8 +58,8 @@ class Points:
         return cls(z, np.sqrt(np.einsum("ij,ij->i", z, z)))
 
 
-@dataclass(frozen=True, eq=False)
-class Weights:
+@dataclass(frozen=True, eq=False, repr=False)
+class Weights(ShortArrays):
     """A simulated training, returned by `simulate_sgd` and `simulate_sde`.
 
     Attributes
@@ -117,6 +118,7 @@ def simulate_sgd(
     >>> weights.status, bool((points.z @ weights.w / 8**0.5 >= 0.1).all())
     ('fitted', True)
     """
+    require_type("points", points, Points, "Points, which `Points.of(dataset)` makes")
     size, dim = points.z.shape
     require("batch", batch, lambda b: 1 <= b <= size, f"an integer from 1 to the train size {size}")
     require("margin", margin, *POSITIVE)
@@ -163,6 +165,7 @@ def simulate_sde(
     >>> simulate_sde(points, margin=0.1, temperature=0.1, dt=0.1).status
     'fitted'
     """
+    require_type("points", points, Points, "Points, which `Points.of(dataset)` makes")
     require("dt", dt, *POSITIVE)
     require("margin", margin, *POSITIVE)
     require("temperature", temperature, *NOT_NEGATIVE)

@@ -7,9 +7,11 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from sgdphase._display import ShortArrays
 
-@dataclass(frozen=True, eq=False)
-class Dataset:
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Dataset(ShortArrays):
     """Inputs and labels, one row per point.
 
     Attributes
@@ -23,8 +25,8 @@ class Dataset:
     Examples
     --------
     >>> import numpy as np
-    >>> len(Dataset(np.zeros((3, 2)), np.array([1.0, -1.0, 1.0])))
-    3
+    >>> Dataset(np.zeros((3, 2)), np.array([1.0, -1.0, 1.0]))
+    Dataset(x=float64 [3, 2], y=float64 [3])
     """
 
     x: NDArray[Any]

@@ -55,6 +55,8 @@ PROBLEMS = {
     "arrays": "sgdphase.problems:Arrays",
     "own": "sgdphase._own:UserProblem",
 }
+# For `--data`: those that need no argument.
+NAMED = tuple(kind for kind in PROBLEMS if kind not in ("arrays", "own"))
 
 
 def problem_class(kind: str) -> type[Problem]:

@@ -41,7 +41,7 @@ class Curve:
     ----------
     size : float; size of the system, above 0
     x : array_like [n]
-        Above 0, each value once, 3 or more.
+        Above 0, each value once; `collapse` needs 3 or more.
     y : array_like [n] or [n, seeds]
         Above 0; other entries are left out.
 

@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 from sgdphase._display import ShownFields
 from sgdphase._typing import FloatArray
-from sgdphase.errors import InputError
-from sgdphase.theory._constants import CHI_MAX, check_chi, one_line
+from sgdphase.errors import InputError, one_line
+from sgdphase.theory._constants import CHI_MAX, check_chi, numbers
 
 if TYPE_CHECKING:
     from sgdphase.theory._compiled import Rule
@@ -74,7 +74,7 @@ def averages(lam: npt.ArrayLike, r: npt.ArrayLike, chi: float) -> Averages:
     ([0.5, 0.0025], [0.6267, 0.0003])
     """
     check_chi(chi, CHI_MAX)
-    lam_in, r_in = np.asarray(lam, dtype=np.float64), np.asarray(r, dtype=np.float64)
+    lam_in, r_in = numbers("lam", lam), numbers("r", r)
     if not np.all(np.isfinite(lam_in)):
         raise InputError(f"lam = {one_line(lam)}: must be finite")
     if not np.all(r_in >= 0):

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from sgdphase._display import ShownFields
 from sgdphase._typing import FloatArray
-from sgdphase.errors import InputError, require
+from sgdphase.errors import InputError, one_line, require
 
 
 @dataclass(frozen=True, repr=False)
@@ -149,7 +148,7 @@ def asymptotic(time: npt.ArrayLike, *, chi: float, dim: int, temperature: float)
     c = constants(chi)
     check_dim(dim)
     check_positive(temperature=temperature)
-    t = np.asarray(time, dtype=np.float64)
+    t = numbers("time", time)
     if not np.all(t > 0):
         raise InputError(f"time = {one_line(time)}: must be positive")
     lam = (c.k1 / c.k_perp) * (t / (temperature * dim)) ** (1 / (3 + chi))
@@ -168,7 +167,7 @@ def check_chi(chi: float, most: float = 1e300) -> None:
 
 def check_dim(dim: int) -> None:
     """There must be a direction besides the teacher's."""
-    require("dim", dim, lambda v: 2 <= v < math.inf, "at least 2")
+    require("dim", dim, lambda v: 2 <= v < math.inf, "a number of at least 2")
 
 
 def check_positive(**values: float) -> None:
@@ -183,10 +182,12 @@ def check_not_negative(**values: float) -> None:
         require(name, value, lambda v: 0 <= v < math.inf, "finite and >= 0")
 
 
-def one_line(value: Any) -> str:
-    """``value`` on one short line, for messages."""
-    text = " ".join(repr(value).split())
-    return text if len(text) <= 60 else text[:57] + "..."
+def numbers(name: str, given: npt.ArrayLike) -> FloatArray:
+    """``given`` as an array of numbers."""
+    try:
+        return np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"{name} = {one_line(given)}: must be a number or an array") from None
 
 
 def _gamma_ratio(a: float, b: float) -> float:

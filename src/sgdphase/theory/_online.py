@@ -28,7 +28,7 @@ import numpy.typing as npt
 
 from sgdphase._display import ShownFields
 from sgdphase._typing import FloatArray
-from sgdphase.errors import InputError
+from sgdphase.errors import InputError, one_line
 from sgdphase.theory._averages import quadrature
 from sgdphase.theory._constants import (
     check_chi,
@@ -36,7 +36,7 @@ from sgdphase.theory._constants import (
     check_not_negative,
     check_positive,
     mean_abs_x1,
-    one_line,
+    numbers,
 )
 
 if TYPE_CHECKING:
@@ -230,7 +230,7 @@ def decayed_time(time: float, rate: float) -> float:
 
 def check_times(times: npt.ArrayLike) -> FloatArray:
     """``times`` as an array; they must be finite and not negative."""
-    t = np.asarray(times, dtype=np.float64)
+    t = numbers("times", times)
     if not np.all((t >= 0) & (t <= TIME_MAX)):
         raise InputError(f"times = {one_line(times)}: must be from 0 to {TIME_MAX:g}")
     return t

@@ -34,7 +34,8 @@ class Scales(ShownFields):
     crossover_time : float
         ``lr x steps`` at which the training set departs from the distribution, ``t_hat``.
     w1, w_perp, lam, unfitted : float
-        Weights, their ratio and the unfitted fraction at the crossover.
+        Weights, their ratio and the unfitted fraction at the crossover. Without ``lr`` and
+        ``batch``, the weights and the time are per unit of temperature.
     first_step_lr : float
         Learning rate at which the first step brings the hardest point to the margin.
     one_step_batch : float
