@@ -17,17 +17,8 @@ from sgdphase.errors import InputError
 from sgdphase.paper import Constant, Mean, Slope
 from sgdphase.paper._claim import Collapses, Each, Exponent
 from sgdphase.paper._draw import Curves
-from sgdphase.paper._figure import (
-    FIGURES,
-    SCALES,
-    Figure,
-    Grid,
-    chosen,
-    collect,
-    cost,
-    make,
-    together,
-)
+from sgdphase.paper._figure import FIGURES, SCALES, Figure, Grid, chosen, together
+from sgdphase.paper._make import collect, cost, make
 from sgdphase.paper._measure import (
     converted,
     drifting,
