@@ -23,9 +23,12 @@ def test_the_readme_gives_the_totals_of_the_paper() -> None:
     assert totals(paper) in (ROOT / "README.md").read_text()
 
 
-def test_the_tables_give_the_verdicts() -> None:
-    _, differences = verify(GALLERY)
-    assert not differences
+@pytest.mark.parametrize("path", sorted(GALLERY.glob("runs/*.csv.gz")), ids=lambda p: p.name)
+def test_the_tables_give_the_verdicts(path: Path) -> None:
+    name, _, kind = path.name.partition(".")
+    if kind == "csv.gz":
+        count, differences = verify(GALLERY, name)
+        assert not differences and count
 
 
 @pytest.mark.parametrize("path", sorted(GALLERY.glob("*.claims.json")), ids=lambda p: p.name)

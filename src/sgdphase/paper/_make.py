@@ -160,15 +160,16 @@ def read_claims(folder: Path) -> list[dict[str, Any]]:
     ]
 
 
-def verify(folder: Path) -> tuple[int, list[str]]:
-    """Decide all claims in a folder again from its tables: how many, and what differs.
+def verify(folder: Path, *names: str) -> tuple[int, list[str]]:
+    """Decide the claims in a folder again from its tables: how many, and what differs.
 
-    Figures of the first ledger, whose runs were not kept, are left out.
+    Of all figures, or of those with `names`. Figures of the first ledger, whose runs were not kept,
+    are left out.
     """
     count, differences = 0, []
     for ledger in _ledgers(folder):
         name = ledger["figure"]
-        if not ledger["runs"]:
+        if not ledger["runs"] or (names and name not in names):
             continue
         if name not in FIGURES:
             raise InputError(f"'{name}' is not a figure; there are {', '.join(FIGURES)}")
