@@ -1,6 +1,7 @@
 """The gallery holds the numbers of the committed claims files, and every figure has its picture."""
 
 import json
+import re
 from pathlib import Path
 from typing import get_args
 
@@ -43,3 +44,19 @@ def test_claims_are_whole(path: Path) -> None:
         assert claim["id"].startswith(name)
         assert claim["rule"]
         assert claim["verdict"] in get_args(Verdict)
+
+
+def test_the_findings_name_claims_that_there_are() -> None:
+    """`[fig1a.2a, 2b]` and `[fig4a.chi1.1a to 2c]` name claims by their full or last part."""
+    ids = {claim["id"] for claim in read_claims(GALLERY)}
+    text = (ROOT / "docs" / "findings.md").read_text()
+    blocks = re.findall(r"\[((?:fig|theory)[^\]]+)\]", text)
+    assert len(blocks) > 20
+    for block in blocks:
+        prefix = ""
+        for name in re.split(r",\s+|\s+to\s+", block):
+            if name.startswith(("fig", "theory")):
+                prefix = name.rpartition(".")[0]
+            else:
+                name = f"{prefix}.{name}"
+            assert name in ids, f"[{block}] names no claim {name}"
