@@ -82,7 +82,7 @@ class FullyConnected(torch.nn.Module):
         return self.layers(x)[-1].squeeze(1)
 
     def layers(self, x: Tensor) -> list[Tensor]:
-        """`z_1` to `z_L` and the outputs, [n, fan-out] each."""
+        """`z_1` to `z_L` and the outputs for inputs `x`, [n, fan-out] each."""
         first, *rest = self._weights()
         z = [x.flatten(1).mm(first) * self._scale_in]
         for weight, scale in zip(rest, self._scales, strict=True):
@@ -91,7 +91,7 @@ class FullyConnected(torch.nn.Module):
 
     @torch.no_grad()
     def pull_back(self, x: Tensor, layers: Sequence[Tensor], slopes: Tensor) -> tuple[Tensor, ...]:
-        """The gradient of `slopes . f(x)`, from the `layers` of `x`.
+        """The gradient of the outputs times `slopes`, summed; from the `layers` of inputs `x`.
 
         Autograd would need a pass of its own, and its overhead exceeds the products of few points.
         """
@@ -100,7 +100,7 @@ class FullyConnected(torch.nn.Module):
 
     @torch.no_grad()
     def kernel(self, x: Tensor) -> Tensor:
-        """The Gram matrix [n, n] of the gradients of the outputs, without the gradients."""
+        """The Gram matrix [n, n] of the gradients at inputs `x`, without the gradients."""
         pairs = self._factors(x, self.layers(x), x.new_ones(len(x)))
         products = [below.mm(below.t()) * above.mm(above.t()) for below, above in pairs]
         return torch.stack(products).sum(0)
