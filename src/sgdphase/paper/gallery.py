@@ -49,8 +49,10 @@ def _total(name: str, ledger: list[dict[str, Any]]) -> str:
 
 def _failure(claim: dict[str, Any]) -> str:
     predicted = "" if claim["predicted"] is None else f"predicted {number(claim['predicted'])}, "
-    measured = f"measured {number(claim['measured'])} ({interval(claim)})"
-    return f"- {claim['id']}: {claim['claim']}: {predicted}{measured}"
+    between = f" ({interval(claim)})" if interval(claim) else ""
+    old = "" if claim["runs"] else "; first ledger"
+    measured = f"measured {number(claim['measured'])}{between}"
+    return f"- {claim['id']}: {claim['claim']}: {predicted}{measured}{old}"
 
 
 def _section(figure: Figure, claims: list[dict[str, Any]], folder: str) -> list[str]:
