@@ -21,7 +21,8 @@ class Diagnosis(Shown):
 
     Attributes
     ----------
-    lr, batch, epochs, train_size : float, int, int, int or None; the user's training
+    lr, batch, epochs, train_size : float, int, int or None, int or None
+        The user's training; None if unknown.
     metric : str
         Decides whether two trainings are the same.
     table : Equivalents or None
@@ -42,7 +43,7 @@ class Diagnosis(Shown):
 
     lr: float
     batch: int
-    epochs: int
+    epochs: int | None
     train_size: int | None
     metric: str
     table: Equivalents | None

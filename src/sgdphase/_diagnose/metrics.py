@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
+from sgdphase.diagram._run_table import more_is_better
 from sgdphase.errors import InputError
 
 # The usual metrics, the most informative first.
@@ -12,7 +12,6 @@ _USUAL = (
     "test_error", "test_mse", "test_loss", "val_error", "val_loss", "test_accuracy",
     "val_accuracy", "error", "accuracy", "loss",
 )  # fmt: skip
-_HIGHER = re.compile(r"acc|score|auc|f1|r2|bleu|rouge|precision|recall|reward|return|iou|map$")
 
 
 def deciding_metric(
@@ -30,4 +29,4 @@ def deciding_metric(
         if not usual and len(metrics) > 1:
             raise InputError(f"which metric decides? give --metric, one of {', '.join(metrics)}")
         name = usual[0] if usual else next(iter(metrics))
-    return name, bool(_HIGHER.search(name.lower())) if maximize is None else maximize
+    return name, more_is_better(name) if maximize is None else maximize

@@ -86,7 +86,8 @@ def answer_html(diagnosis: Diagnosis) -> str:
 
 def your_training(d: Diagnosis) -> str:
     """The first line: what was trained."""
-    parts = [f"batch {d.batch}", f"lr {digits(d.lr)}", f"{d.epochs} epoch{'s' * (d.epochs > 1)}"]
+    parts = [f"batch {d.batch}", f"lr {digits(d.lr)}"]
+    parts += [f"{d.epochs} epoch{'s' * (d.epochs > 1)}"] if d.epochs else []
     for name, text in _SETTINGS.items():
         if (setting := d.settings.get(name)) and setting != "constant":
             parts.append(text.format(_USUAL_NAMES.get(setting, setting)))
@@ -94,7 +95,9 @@ def your_training(d: Diagnosis) -> str:
     result = ""
     if d.table is not None:
         ours, size = d.table.yours.metrics[d.metric], d.table.tolerance
-        within = f"{100 * size:.1f} percentage points" if d.metric in SHARES else digits(size, 2)
+        within = (
+            f"{digits(100 * size, 2)} percentage points" if d.metric in SHARES else digits(size, 2)
+        )
         result = f": {metric_name(d.metric)} {value(ours, d.metric)}"
         result += f" (± {within} counts as the same)"
     return f"Your training: {', '.join(parts)}{result}"

@@ -15,12 +15,15 @@ from sgdphase.errors import InputError
 
 # What `--help` lists. The module of a command, and what it uses, loads when the command is called.
 _COMMANDS = {
-    "diagnose": "Which learning rate goes with another batch, for your training.",
+    "diagnose": "Which learning rate goes with another batch? By training.",
+    "equivalents": "The same, from a table of runs that you have.",
+    "rule": "The best learning rate of each batch, from a table of runs.",
+    "steps": "The critical batch, from a table of steps to a target.",
     "train": "Train a model, once for each seed, and report how it ended.",
     "sweep": "Run a grid of trainings, each once, into a store.",
     "runs": "List what is inside a store.",
     "export": "Write the runs of a store to a file for other programs.",
-    "diagram": "Tell the regimes of SGD and where they meet, from a store.",
+    "diagram": "Tell the regimes of SGD and where they meet, from runs.",
     "report": "Write one HTML page of the runs in a store.",
     "figure": "Redraw figures of the paper and decide their claims.",
     "claims": "Print the whole ledger of claims in a folder.",

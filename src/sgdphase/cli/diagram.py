@@ -1,19 +1,37 @@
-"""`sgdphase diagram`: the phase diagram of the runs in a store."""
+"""`sgdphase diagram`: the phase diagram of the runs in a store, or what a table of runs tells."""
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from sgdphase.cli._choosers import Chi, Dim, Factor, Margin, Observable, TrainSize, Where, chosen
-from sgdphase.cli._options import JSON, StoreFile
+from sgdphase.cli._options import JSON
 from sgdphase.cli._output import answer
+from sgdphase.cli._tables import (
+    BatchColumn,
+    By,
+    EpochsColumn,
+    Higher,
+    LrColumn,
+    SeedColumn,
+    TableFile,
+    Tolerance,
+    ValueColumn,
+    is_store,
+    tables_of,
+)
+from sgdphase.errors import InputError
+
+if TYPE_CHECKING:
+    from sgdphase.diagram import PhaseDiagram, RunTable
 
 
 def diagram(
-    store: StoreFile,
+    runs: TableFile,
     observable: Observable = "alignment",
     train_size: TrainSize = None,
     dim: Dim = None,
@@ -21,29 +39,56 @@ def diagram(
     margin: Margin = None,
     where: Where = None,
     factor: Factor = 2.0,
+    lr: LrColumn = None,
+    batch: BatchColumn = None,
+    value: ValueColumn = None,
+    seed: SeedColumn = None,
+    epochs: EpochsColumn = None,
+    by: By = "",
+    tolerance: Tolerance = 0.05,
+    higher: Higher = None,
     json: Annotated[bool, JSON] = False,
     out: Annotated[
         Path | None, typer.Option(help="Draw it to this file (.png, .pdf or .svg).")
     ] = None,
 ) -> None:
-    """Tell the regimes of SGD and where they meet, from the runs in a store.
+    """Tell the regimes of SGD and where they meet, from the runs in a store or a table.
 
-    A map in the terminal, or with --out a picture, or with --json the numbers. If the store holds
-    several experiments, choose one with --train-size, --chi, --margin or --where.
+    A map in the terminal, or with --out a picture, or with --json the numbers. If a store holds
+    several experiments, choose one with --train-size, --chi, --margin or --where. Of a table from
+    elsewhere, --lr to --higher-is-better say what its columns are; it gives the best learning rate
+    of each batch, the learning rates that learn the same, and regimes if the result shows them.
 
     Example: sgdphase diagram runs.sqlite --train-size 2^13 --chi 1 --out diagram.png
-    """
-    from rich.console import Console
-    from rich.text import Text
 
-    from sgdphase._sweep import Store
-    from sgdphase.diagram import draw, phase_diagram, plane_of
+    Example: sgdphase diagram runs.csv --lr learning_rate --batch bs --value val_loss
+    """
     from sgdphase.diagram._draw import check_picture
-    from sgdphase.diagram._terminal import map_lines
 
     if out is not None:
         check_picture(out)
-    fixed = chosen(where, train_size=train_size, dim=dim, chi=chi, margin=margin)
+    fixed = {"train_size": train_size, "dim": dim, "chi": chi, "margin": margin}
+    columns = {"lr": lr, "batch": batch, "value": value, "seed": seed, "epochs": epochs}
+    if is_store(runs):
+        for name, column in {**columns, "by": by or None}.items():
+            if column is not None:
+                raise InputError(f"--{name} {column}: names a column of a table; {runs} is a store")
+        _of_store(runs, observable, chosen(where, **fixed), factor, json, out)
+        return
+    for name, given in fixed.items():
+        if given is not None:
+            flag = f"--{name.replace('_', '-')}"
+            raise InputError(f"{flag} {given}: is for a store; of a table, --where {name}={given}")
+    tables = tables_of(runs, by, where, higher, **columns)
+    _of_tables(tables, tolerance, factor, json, out)
+
+
+def _of_store(
+    store: Path, observable: str, fixed: dict[str, Any], factor: float, json: bool, out: Path | None
+) -> None:
+    from sgdphase._sweep import Store
+    from sgdphase.diagram import draw, phase_diagram, plane_of
+
     plane = plane_of(Store(store), observable, **fixed)
     phases = phase_diagram(plane, factor=factor)
     if out is not None:
@@ -51,12 +96,72 @@ def diagram(
 
     def text() -> None:
         if out is None:
-            console = Console(highlight=False)
-            for parts in map_lines(phases):
-                console.print(Text.assemble(*parts))
+            _print_map(phases)
             return
         typer.echo(f"wrote {out}", err=True)
         for note in phases.notes:
             typer.echo(f"note: {note}", err=True)
 
     answer(phases.as_dict(), json, text)
+
+
+def _of_tables(
+    tables: tuple[RunTable, ...], tolerance: float, factor: float, json: bool, out: Path | None
+) -> None:
+    from sgdphase._diagnose.table import table_diagnosis
+    from sgdphase.diagram import draw, draw_runs, rule
+
+    document = []
+    several: list[tuple[Any, Any, PhaseDiagram | None]] = []
+    for table in tables:
+        best, phases = rule(table, tolerance=tolerance), _regimes(table, factor)
+        # Of a result that only grows with lr, as an alignment, no learning rate is the best.
+        same = None
+        if any(row.known for row in best.rows):
+            same = table_diagnosis(table, None, None, tolerance)
+        several.append((best if same or not phases else None, same, phases))
+        document.append({
+            "by": dict(table.by), "rule": best.as_dict(),
+            "equivalents": same and same.as_dict(), "regimes": phases and phases.as_dict(),
+        })  # fmt: skip
+    if out is not None:
+        phases = several[0][2]
+        if len(tables) == 1 and phases is not None:
+            draw(phases, out)
+        else:
+            draw_runs(tables, out)
+        print(f"wrote {out}", file=sys.stderr)
+
+    def text() -> None:
+        for table, (best, same, phases) in zip(tables, several, strict=True):
+            print("\n\n".join(str(part) for part in (best, same) if part is not None))
+            if phases is not None:
+                _print_map(phases)
+            else:
+                print(
+                    f"Regimes: cannot tell from {table.metric}. They show in a result that grows "
+                    "in proportion to the learning rate, as the alignment or the change of the "
+                    "weights does."
+                )
+
+    answer(document[0] if len(document) == 1 else document, json, text)
+
+
+def _regimes(table: RunTable, factor: float) -> PhaseDiagram | None:
+    """The phase diagram of a table, if some cell depends on lr or lr/batch as in a regime."""
+    from sgdphase.diagram import phase_diagram
+
+    phases = phase_diagram(table.plane(), factor=factor)
+    shown = {"noise-dominated", "first-step-dominated"}
+    return phases if any(cell.regime in shown for cell in phases.cells) else None
+
+
+def _print_map(phases: PhaseDiagram) -> None:
+    from rich.console import Console
+    from rich.text import Text
+
+    from sgdphase.diagram._terminal import map_lines
+
+    console = Console(highlight=False)
+    for parts in map_lines(phases):
+        console.print(Text.assemble(*parts))

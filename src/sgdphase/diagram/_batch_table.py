@@ -67,14 +67,15 @@ def equivalents(
     there = {s.batch for s in compared.settings if s.epochs == epochs} - {batch}
     wanted = sorted(there if batches is None else there.intersection(batches))
     rows = tuple(row for other in wanted if (row := row_of(compared, other)) is not None)
+    tolerance = compared.tolerance(metric)
     return Equivalents(
         yours=_row(compared, yours, Estimate(lr, lr, lr), exists=True),
         rows=rows,
         metric=metric,
         maximize=maximize,
-        tolerance=compared.tolerance(metric),
-        largest_batch=_largest(compared, rows),
-        rule=_rule(compared, rows),
+        tolerance=tolerance,
+        largest_batch=largest_batch(batch, rows, compared.worse, tolerance, level),
+        rule=rule_through(lr, batch, (row for row in rows if row.exists and row.by == "progress")),
         observables=tuple(compared.observables),
         better_lr=_better(compared),
     )
@@ -175,18 +176,22 @@ def _better(compared: Comparison) -> Equivalent | None:
     return None if best is None else _row(compared, best, _bracket(compared, best), by="best")
 
 
-def _largest(compared: Comparison, rows: Sequence[Equivalent]) -> LargestBatch | None:
-    """The batch at which one curve through all rows leaves the tolerance."""
-    above = [row for row in rows if row.batch > compared.yours.batch]
-    known = [row for row in above if math.isfinite(row.difference.low)]
+def largest_batch(
+    batch: int, rows: Sequence[Equivalent], worse: float, tolerance: float, level: float
+) -> LargestBatch | None:
+    """The batch at which one curve through all rows leaves the tolerance; `batch` is the user's.
+
+    More of the metric, times `worse`, is worse.
+    """
+    known = [row for row in rows if row.batch > batch and math.isfinite(row.difference.low)]
     if not known:
         return None
     end = curve_end(
-        np.array([compared.yours.batch, *(row.batch for row in known)], dtype=np.float64),
-        np.array([compared.worse * row.difference.value for row in known]),
+        np.array([batch, *(row.batch for row in known)], dtype=np.float64),
+        np.array([worse * row.difference.value for row in known]),
         np.array([(row.difference.high - row.difference.low) / 2 for row in known]),
-        compared.tolerance(compared.metric),
-        level=compared.level,
+        tolerance,
+        level=level,
     )
     reason = "there the curve through all rows leaves the tolerance"
     if math.isinf(end.high) and end.value >= known[-1].batch:
@@ -194,38 +199,35 @@ def _largest(compared: Comparison, rows: Sequence[Equivalent]) -> LargestBatch |
     return LargestBatch(end, reason)
 
 
-def _rule(compared: Comparison, rows: Sequence[Equivalent]) -> Rule | None:
+def rule_through(lr: float, batch: int, rows: Iterable[Equivalent]) -> Rule | None:
     """A line through the user's point in log batch and log lr, over rows that learn the same.
 
     It extends as far from the user's batch as it lies within the intervals of all rows up to there.
     """
-    yours = compared.yours
-    same = [row for row in rows if row.exists and row.by == "progress"]
-    same.sort(key=lambda row: abs(math.log(row.batch / yours.batch)))
+    same = sorted(rows, key=lambda row: abs(math.log(row.batch / batch)))
     for count in range(len(same), 0, -1):
-        exponent = _exponent(yours, same[:count])
-        if all(_holds(yours, row, exponent.value) for row in same[:count]):
-            return Rule(exponent, max([yours.batch, *(row.batch for row in same[:count])]))
+        exponent = _exponent(lr, batch, same[:count])
+        if all(_holds(lr, batch, row, exponent.value) for row in same[:count]):
+            return Rule(exponent, max([batch, *(row.batch for row in same[:count])]))
     return None
 
 
-def _holds(yours: Setting, row: Equivalent, exponent: float) -> bool:
+def _holds(lr: float, batch: int, row: Equivalent, exponent: float) -> bool:
     """Whether a rule gives the lr of a row, up to its interval or what counts as the same lr."""
-    expected = yours.lr * (row.batch / yours.batch) ** exponent
+    expected = lr * (row.batch / batch) ** exponent
     near = abs(math.log(expected / row.lr.value)) <= NEAR
     return near or row.lr.low <= expected <= row.lr.high
 
 
-def _exponent(yours: Setting, rows: Sequence[Equivalent]) -> Estimate:
+def _exponent(lr: float, batch: int, rows: Sequence[Equivalent]) -> Estimate:
     """Least squares, weighted by how well the lr of each row is known.
 
     Rows share the noise of the user's training, so that all may be off in the same direction: the
     interval goes from the fit through all low ends to that through all high ends.
     """
-    x = np.log([row.batch / yours.batch for row in rows])
+    x = np.log([row.batch / batch for row in rows])
     low, middle, high = (
-        np.log([getattr(row.lr, edge) / yours.lr for row in rows])
-        for edge in ("low", "value", "high")
+        np.log([getattr(row.lr, edge) / lr for row in rows]) for edge in ("low", "value", "high")
     )
     weight = 1 / np.maximum(high - low, NEAR) ** 2
 

@@ -59,6 +59,20 @@ class Match:
     ended: bool = False
 
 
+def verdict_of(change: Estimate | None, tolerance: float, worse: float) -> Verdict:
+    """What a `change` of the deciding metric means; more of it, times `worse`, is worse."""
+    if change is None or not math.isfinite(change.low):
+        return "cannot tell"
+    low, high = sorted((worse * change.low, worse * change.high))
+    if -tolerance <= low and high <= tolerance:
+        return "the same"
+    if low > tolerance:
+        return "worse"
+    if high < -tolerance:
+        return "better"
+    return "not worse" if high <= tolerance else "cannot tell"
+
+
 class Comparison:
     """Runs by setting and seed, compared with those at `yours`; `metric` is the deciding one.
 
@@ -171,16 +185,7 @@ class Comparison:
         change, tolerance = self.difference(setting, self.metric), self.tolerance(self.metric)
         if setting == self.yours:
             return "the same"
-        if change is None or not math.isfinite(change.low):
-            return "cannot tell"
-        low, high = sorted((self.worse * change.low, self.worse * change.high))
-        if -tolerance <= low and high <= tolerance:
-            return "the same"
-        if low > tolerance:
-            return "worse"
-        if high < -tolerance:
-            return "better"
-        return "not worse" if high <= tolerance else "cannot tell"
+        return verdict_of(change, tolerance, self.worse)
 
     def _alike(self, name: str) -> list[Setting]:
         """Settings with the same deviation of a metric: near instability it is larger."""

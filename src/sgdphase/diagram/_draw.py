@@ -127,8 +127,8 @@ def draw_plane(axes: Any, diagram: PhaseDiagram, field: str) -> None:
     norm = LogNorm(positive.min(), positive.max()) if wide else Normalize()
     axes.set_facecolor(_GREY)
     mesh = axes.pcolormesh(
-        _edges(diagram.batch),
-        _edges(diagram.lr),
+        plane_edges(diagram.batch),
+        plane_edges(diagram.lr),
         shown,
         norm=norm,
         cmap="viridis" if field == "value" else "cividis",
@@ -289,7 +289,7 @@ def _halo() -> list[Any]:
     return [patheffects.withStroke(linewidth=2.6, foreground="white", alpha=0.9)]
 
 
-def _edges(grid: FloatArray) -> FloatArray:
+def plane_edges(grid: FloatArray) -> FloatArray:
     """Borders between cells, half-way in logarithm."""
     x = np.log2(grid)
     if x.size == 1:

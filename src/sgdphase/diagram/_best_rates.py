@@ -1,0 +1,275 @@
+"""The best learning rate of each batch, the law they follow, and the best batch.
+
+A loss against the learning rate has a valley. For each batch a smooth curve in log lr goes through
+the runs (`stats.smooth_curves`); its minimum is the best learning rate. A line through the minima,
+`lr ~ batch^x`, weighs each by its uncertainty. If two lines that meet at a *bend* describe them
+clearly better, there are two exponents. A second smooth curve goes through the best values of all
+batches: its minimum is the best batch, and it says which larger batches are as good.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from sgdphase._display import Columns, Shown
+from sgdphase._typing import FloatArray
+from sgdphase.diagram._rate_law import RateLaw, rate_laws
+from sgdphase.diagram._run_table import RunTable
+from sgdphase.errors import InputError
+from sgdphase.stats import LEVEL, Estimate, digits, interval, plain
+from sgdphase.stats._smooth import Points, SmoothCurve, pure_deviation, smooth_curves
+
+Place = Literal["inside", "below the range", "above the range", "largest stable", "too few runs"]
+# A difference of the value that counts as the same, relative to the lowest.
+TOLERANCE = 0.05
+# Learning rates that a curve needs.
+_FEWEST = 3
+
+
+@dataclass(frozen=True)
+class BestRate:
+    """The best learning rate of a batch: a row of the table returned by `rule`.
+
+    Attributes
+    ----------
+    batch : float
+    lr : Estimate
+        An end of its interval is NaN if it lies outside the range that was run.
+    value : Estimate; of the metric, at `lr`
+    place : str
+        "inside" the range of learning rates that was run; "below the range" or "above the range":
+        the best one tried is the smallest or the largest; "largest stable": larger ones diverge;
+        "too few runs": fewer than three learning rates have a value.
+    runs, diverged : int
+    """
+
+    batch: float
+    lr: Estimate
+    value: Estimate
+    place: Place
+    runs: int
+    diverged: int
+
+    @property
+    def known(self) -> bool:
+        """Whether the best learning rate was found."""
+        return self.place in ("inside", "largest stable")
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON; None where there is no number."""
+        return {name: plain(value) for name, value in vars(self).items()}
+
+
+@dataclass(frozen=True, repr=False)
+class BestRates(Shown):
+    """The best learning rates of a table of runs, returned by `rule`.
+
+    Attributes
+    ----------
+    metric, maximize, by : of the table
+    rows : tuple of BestRate, by rising batch
+    law : RateLaw or None
+        One law through all best learning rates.
+    bend : Estimate or None
+        The batch at which it bends, if two laws are clearly better.
+    pieces : tuple of RateLaw
+        The laws below and above the bend; `law` alone without one.
+    best_batch : Estimate or None
+        With the best value of all; an end of its interval is NaN if outside the batches that were
+        run.
+    tolerance : float
+        Difference of the value that counts as the same.
+    largest_batch : Estimate or None
+        Up to which batch the best value stays within the tolerance of the lowest.
+    notes : tuple of str
+    """
+
+    metric: str
+    maximize: bool
+    by: Mapping[str, Any]
+    rows: tuple[BestRate, ...]
+    law: RateLaw | None
+    bend: Estimate | None
+    pieces: tuple[RateLaw, ...]
+    best_batch: Estimate | None
+    tolerance: float
+    largest_batch: Estimate | None
+    notes: tuple[str, ...]
+
+    def _lines(self) -> list[str]:
+        from sgdphase.diagram._best_rates_text import rule_lines  # which is made of this
+
+        return rule_lines(self)
+
+    def _table(self) -> Columns:
+        table: dict[str, list[Any]] = {"batch": [row.batch for row in self.rows]}
+        for name in ("lr", "value"):
+            for edge in ("value", "low", "high"):
+                key = (self.metric if name == "value" else name) + f"_{edge}" * (edge != "value")
+                table[key] = [getattr(getattr(row, name), edge) for row in self.rows]
+        return table | {
+            n: [getattr(r, n) for r in self.rows] for n in ("place", "runs", "diverged")
+        }
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON; None where there is no number."""
+        return {name: plain(value) for name, value in vars(self).items()}
+
+
+def rule(table: RunTable, *, tolerance: float = TOLERANCE, level: float = LEVEL) -> BestRates:
+    """The best learning rate of each batch, and the law `lr ~ batch^x` that they follow.
+
+    Parameters
+    ----------
+    table : RunTable
+    tolerance : float, default 0.05
+        Difference from the best value of all that counts as the same, relative to it. Of an
+        accuracy, relative to what is missing to one.
+    level : float, default 0.9; coverage of the intervals
+
+    Examples
+    --------
+    >>> from sgdphase.diagram import run_table
+    >>> lr, batch = np.meshgrid(0.01 * 2.0 ** np.arange(9), [8, 16, 32, 64])
+    >>> loss = 1 + 0.1 * np.log(lr / 0.16 / (batch / 32) ** 0.5) ** 2
+    >>> best = rule(run_table({"lr": lr.ravel(), "batch": batch.ravel(), "loss": loss.ravel()}))
+    >>> round(best.law.exponent.value, 2), [round(row.lr.value, 3) for row in best.rows]
+    (0.5, [0.08, 0.113, 0.16, 0.226])
+    """
+    fitted = valleys(table)
+    rows = tuple(_row(table, batch, fitted.get(batch), level) for batch in np.unique(table.batch))
+    if not any(row.place != "too few runs" for row in rows):
+        raise InputError(
+            f"no batch has {_FEWEST} learning rates with a value: a valley needs that many"
+        )
+    inside = {row.batch: fitted[row.batch] for row in rows if row.place == "inside"}
+    known = {row.batch: fitted[row.batch] for row in rows if row.known}
+    law, bend, pieces = rate_laws([*inside], [*inside.values()], level)
+    lowest = min((float(curve.y.min()) for curve in known.values()), default=math.nan)
+    size = tolerance_of(table, tolerance, lowest)
+    best, largest = _best_batch([*known], [*known.values()], size, level)
+    return BestRates(
+        table.metric, table.maximize, table.by, rows, law, bend, pieces, best, size, largest,
+        (*table.notes, *_remarks(rows)),
+    )  # fmt: skip
+
+
+def tolerance_of(table: RunTable, relative: float, lowest: float) -> float:
+    """What counts as the same, in units of the value; `lowest` is the best, less being better."""
+    size = abs(lowest)
+    if table.maximize and 0 < size <= 1:
+        size = 1 - size
+    return relative * size
+
+
+def valleys(table: RunTable) -> dict[float, SmoothCurve]:
+    """A smooth curve of the value (less is better) in log lr, for each batch that has enough."""
+    cells: dict[float, list[tuple[float, FloatArray]]] = {}
+    for batch in np.unique(table.batch):
+        here = (table.batch == batch) & np.isfinite(table.value)
+        lrs = np.unique(table.lr[here])
+        if lrs.size >= _FEWEST:
+            cells[float(batch)] = [(lr, table.worse[here & (table.lr == lr)]) for lr in lrs]
+    points = [
+        Points(
+            np.log([lr for lr, _ in row]),
+            np.array([runs.mean() for _, runs in row]),
+            np.array([float(runs.size) for _, runs in row]),
+        )
+        for row in cells.values()
+    ]
+    pure = pure_deviation([[runs for _, runs in row] for row in cells.values()])
+    return dict(zip(cells, smooth_curves(points, pure), strict=True))
+
+
+def _row(table: RunTable, batch: float, curve: SmoothCurve | None, level: float) -> BestRate:
+    here = table.batch == batch
+    lost = here & np.isnan(table.value)
+    counts = int(here.sum()), int(lost.sum())
+    nothing = Estimate(math.nan, math.nan, math.nan)
+    if curve is None:
+        return BestRate(float(batch), nothing, nothing, "too few runs", *counts)
+    at, many = curve.minimum()
+    value, values = curve.at(np.concatenate([[at], many])[1:])
+    value = float(np.interp(at, curve.x, curve.y))
+    lr, best = interval(at, many, level), interval(value, values, level)
+    if table.maximize:
+        best = Estimate(-best.value, -best.high, -best.low)
+    low, high = math.exp(lr.low), math.exp(lr.high)
+    first, last = curve.x[0], curve.x[-1]
+    tried = np.log(table.lr[here])
+    # What lies behind a cliff was run, and is worse: the minimum is inside of it.
+    beyond = np.log(table.lr[lost]) if lost.any() else np.array([])
+    larger = np.concatenate([tried[tried > last + 1e-9], beyond[beyond > last + 1e-9]])
+    smaller = tried[tried < first - 1e-9]
+    place: Place = "inside"
+    if at <= first and not smaller.size:
+        place, low = "below the range", math.nan
+    elif at >= last:
+        place, high = "above the range", math.nan
+        if larger.size:
+            place, high = "largest stable", math.exp(larger.min())
+    # Replicates pile up at an end that the true minimum may lie beyond.
+    share = (1 - level) / 2
+    if not smaller.size and float(np.mean(many <= first)) > share:
+        low = math.nan
+    if float(np.mean(many >= last)) > share:
+        high = math.exp(larger.min()) if larger.size else math.nan
+    return BestRate(float(batch), Estimate(math.exp(at), low, high), best, place, *counts)
+
+
+def _best_batch(
+    batches: Sequence[float], curves: Sequence[SmoothCurve], tolerance: float, level: float
+) -> tuple[Estimate | None, Estimate | None]:
+    """The batch of the best value, and the batch up to which it is as good."""
+    if len(batches) < _FEWEST:
+        return None, None
+    x = np.log(batches)
+    minima = [curve.minimum() for curve in curves]
+    y = np.array([np.interp(at, c.x, c.y) for (at, _), c in zip(minima, curves, strict=True)])
+    copies = np.stack([c.at(many)[1] for (_, many), c in zip(minima, curves, strict=True)], axis=1)
+    [spread] = smooth_curves([Points(x, y, np.ones(x.size))], copies=copies)
+    at, many = spread.minimum()
+    share, first, last = (1 - level) / 2, spread.x[0], spread.x[-1]
+    best = interval(at, many, level).mapped(math.exp)
+    best = Estimate(
+        best.value,
+        math.nan if float(np.mean(many <= first)) > share else best.low,
+        math.nan if float(np.mean(many >= last)) > share else best.high,
+    )
+    ends = np.array([_end(spread.x, row, tolerance) for row in spread.replicates])
+    end = _end(spread.x, spread.y, tolerance)
+    low, high = np.quantile(ends, [share, 1 - share], method="nearest")  # some are infinite
+    return best, Estimate(*(math.exp(e) if e < math.inf else math.inf for e in (end, low, high)))
+
+
+def _end(x: FloatArray, y: FloatArray, tolerance: float) -> float:
+    """Where a curve leaves the tolerance above its minimum, right of it; infinite if nowhere."""
+    k = int(y.argmin())
+    above = np.flatnonzero(y[k:] > y[k] + tolerance)
+    if not above.size:
+        return math.inf
+    right = k + int(above[0])
+    part = (y[k] + tolerance - y[right - 1]) / (y[right] - y[right - 1])
+    return float(x[right - 1] + part * (x[right] - x[right - 1]))
+
+
+def _remarks(rows: Sequence[BestRate]) -> list[str]:
+    """Batches whose best learning rate is not known, and which runs would give it."""
+    texts = {
+        "below the range": "the smallest learning rate tried is the best: run smaller ones",
+        "above the range": "the largest learning rate tried is the best: run larger ones",
+        "largest stable": "the best learning rate is the largest that does not diverge",
+        "too few runs": f"fewer than {_FEWEST} learning rates have a value",
+    }
+    notes = []
+    for place, text in texts.items():
+        batches = [digits(row.batch, 6) for row in rows if row.place == place]
+        if batches:
+            notes.append(f"batch {', '.join(batches)}: {text}")
+    return notes

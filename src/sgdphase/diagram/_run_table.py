@@ -1,0 +1,348 @@
+"""A table of runs that others made: which columns count, which runs diverged, what is mixed up."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sgdphase._display import Columns, Shown, span
+from sgdphase._typing import FloatArray, IntArray, Mask
+from sgdphase.diagram._cells import Plane, choose, plane_from_table
+from sgdphase.diagram._run_files import RunColumns, run_columns
+from sgdphase.errors import InputError, likely, listed
+
+# Usual names, the most likely first; capitals, `_` and prefixes such as `params.` do not count.
+_USUAL = {
+    "lr": ("lr", "learningrate", "eta", "stepsize", "baselr", "maxlr", "peaklr", "lrmax"),
+    "batch": ("batch", "batchsize", "bs", "globalbatchsize", "trainbatchsize",
+              "perdevicetrainbatchsize", "minibatch"),
+    "value": ("testerror", "testloss", "valloss", "valerror", "evalloss", "validationloss",
+              "testaccuracy", "valaccuracy", "valacc", "evalaccuracy", "loss", "error",
+              "accuracy", "value"),
+    "seed": ("seed", "randomseed"),
+    "epochs": ("epochs", "numepochs", "maxepochs", "numtrainepochs"),
+}  # fmt: skip
+_PREFIX = re.compile(r"^(params|config|metrics|metric|summary|values|user_attrs|hparams)[_./]")
+_HIGHER = re.compile(r"acc|score|auc|f1|r2|bleu|rouge|precision|recall|reward|return|iou|map$")
+# A value this many times the median of all is that of a run that diverged.
+_HUGE = 1e6
+# A column with so many values among repeated runs is a setting, not a result.
+_FEW = 24
+# Statuses of runs that say nothing about their settings.
+_UNFINISHED = {"failed", "fail", "pruned", "running", "waiting", "crashed", "killed", "budget"}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RunTable(Shown):
+    """Runs by learning rate and batch, returned by `run_table`.
+
+    Attributes
+    ----------
+    lr, batch, value : ndarray [runs]
+        `value` is NaN where a run diverged.
+    seed : ndarray [runs]
+    metric : str
+        Name of the column of `value`.
+    maximize : bool
+        Whether more of it is better.
+    by : mapping
+        What all runs have in common, by column.
+    notes : tuple of str
+        What was left out, and what may be mixed up.
+    """
+
+    lr: FloatArray
+    batch: FloatArray
+    value: FloatArray
+    seed: IntArray
+    metric: str
+    maximize: bool = False
+    by: Mapping[str, Any] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    @property
+    def worse(self) -> FloatArray:
+        """The value, with the sign by which less is better."""
+        return -self.value if self.maximize else self.value
+
+    @property
+    def name(self) -> str:
+        """What the runs have in common, as text."""
+        return named_values(self.by)
+
+    def plane(self) -> Plane:
+        """The value on the grid of learning rates, batches and seeds, for `phase_diagram`."""
+        return plane_from_table(
+            {"lr": self.lr, "batch": self.batch, "seed": self.seed, self.metric: self.value,
+             "status": np.where(np.isnan(self.value), "diverged", "fitted")},
+            self.metric,
+        )  # fmt: skip
+
+    def _lines(self) -> list[str]:
+        diverged = int(np.isnan(self.value).sum())
+        of = f" of {self.name}" if self.by else ""
+        what = f"{self.value.size} runs{of}, {diverged} diverged; more {self.metric} is "
+        return [what + ("better" if self.maximize else "worse"), *self.notes]
+
+    def _summary(self) -> Columns:
+        axes = {"lr": self.lr, "batch": self.batch, self.metric: self.value}
+        spans = [span(np.unique(v[np.isfinite(v)]).tolist() or [""]) for v in axes.values()]
+        return {"column": list(axes), "values": spans}
+
+    def _table(self) -> Columns:
+        return {"lr": self.lr, "batch": self.batch, "seed": self.seed, self.metric: self.value}
+
+
+def run_table(source: Any, **options: Any) -> RunTable:
+    """Runs that were made elsewhere, as one table; the input of `rule` and `equivalents`.
+
+    Parameters
+    ----------
+    source : path, DataFrame, Optuna study, Store, list of records or dict of columns
+        A file ends in .csv, .tsv, .jsonl, .json or .parquet.
+    **options
+        `lr`, `batch`, `value`, `seed`, `epochs`: names of columns, by default the usual names; an
+        empty text is none;
+        `maximize`: whether more of the value is better, by default told from its name;
+        `where`: values that runs must have, by column.
+
+    Examples
+    --------
+    >>> runs = {"learning_rate": [0.1, 0.2, 0.4], "bs": [8, 8, 8], "val_loss": [1.0, 0.9, 1e10]}
+    >>> run_table(runs)
+    3 runs, 1 diverged; more val_loss is worse
+    1 of 3 runs counts as diverged: 1 above 1e6 times the median
+    column    values
+    lr        0.1 to 0.4 (3 values)
+    batch     8
+    val_loss  0.9 to 1 (2 values)
+    """
+    [table] = run_tables(source, **options)
+    return table
+
+
+def run_tables(
+    source: Any,
+    *,
+    lr: str | None = None,
+    batch: str | None = None,
+    value: str | None = None,
+    seed: str | None = None,
+    epochs: str | None = None,
+    maximize: bool | None = None,
+    by: Sequence[str] = (),
+    where: Mapping[str, Any] | None = None,
+) -> tuple[RunTable, ...]:
+    """One table of runs for each combination of the values of the columns `by`.
+
+    Parameters
+    ----------
+    source, lr, batch, value, seed, epochs, maximize, where
+        As in `run_table`. Runs of different `epochs` are never compared.
+    by : sequence of str
+        Columns that separate runs which are not to be compared, as the size of a model.
+
+    Examples
+    --------
+    >>> runs = {"lr": [0.1, 0.2], "batch": [8, 8], "loss": [1.0, 0.9], "width": [64, 128]}
+    >>> [table.by for table in run_tables(runs, by=["width"])]
+    [{'width': 64.0}, {'width': 128.0}]
+    """
+    columns = choose(run_columns(source), dict(where or {}))
+    if lr == "":  # steps to a target need none
+        lr, columns = "lr", {**columns, "lr": np.ones(len(next(iter(columns.values()))))}
+    names = {
+        role: _chosen(role, given, columns)
+        for role, given in dict(lr=lr, batch=batch, value=value, seed=seed, epochs=epochs).items()
+    }
+    separate = [_found(name, columns, "by") for name in by]
+    if names["epochs"] and names["epochs"] not in separate:
+        separate += [names["epochs"]] if np.unique(columns[names["epochs"]]).size > 1 else []
+    columns, left_out = _finished(columns, names)
+    if len(set(separate)) < len(separate):
+        raise InputError(f"by = {', '.join(by)}: names a column twice")
+    groups: dict[tuple[Any, ...], list[int]] = {}
+    keys = zip(*(columns[name].tolist() for name in separate), strict=True) if separate else None
+    for index, key in enumerate(keys or [()] * columns[names["lr"]].size):
+        groups.setdefault(key, []).append(index)
+    if maximize is None:
+        maximize = more_is_better(names["value"])
+    return tuple(
+        _table(
+            {name: column[rows] for name, column in columns.items()},
+            names,
+            dict(zip(separate, key, strict=True)),
+            maximize,
+            left_out,
+        )
+        for key, rows in sorted(groups.items())
+    )
+
+
+def more_is_better(metric: str) -> bool:
+    """Whether more of a metric is better, by its name.
+
+    >>> more_is_better("val_accuracy"), more_is_better("val_loss")
+    (True, False)
+    """
+    return bool(_HIGHER.search(metric.lower()))
+
+
+def _chosen(role: str, given: str | None, columns: RunColumns) -> str:
+    """The column of a role: the one that was named, or the one with the most usual name."""
+    if given == "" and role in ("seed", "epochs"):
+        return ""
+    if given is not None:
+        name = _found(given, columns, role)
+        _check_numbers(role, name, columns[name])
+        return name
+    for usual in _USUAL[role]:
+        for name in columns:
+            if _bare(name) == usual and columns[name].dtype.kind == "f":
+                return name
+    if role in ("seed", "epochs"):
+        return ""
+    raise InputError(f"which column is the {_WORDS[role]}? give --{role}, one of {listed(columns)}")
+
+
+_WORDS = {"lr": "learning rate", "batch": "batch", "value": "result, as a loss"}
+
+
+def _found(given: str, columns: RunColumns, role: str) -> str:
+    if given in columns:
+        return given
+    alike = [name for name in columns if _bare(name) == _bare(given)]
+    if len(alike) == 1:
+        return alike[0]
+    bare = {_bare(name): name for name in columns}
+    usual = [name for name in columns if role in _USUAL and _bare(name) in _USUAL[role]]
+    meant = likely(given, columns) or likely(_bare(given), bare)
+    meant = meant or "".join(f" (did you mean {name}?)" for name in usual[:1])
+    raise InputError(f"--{role} {given}: no such column{meant}; there are {listed(columns, 'and')}")
+
+
+def _bare(name: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", _PREFIX.sub("", name.lower()))
+
+
+def _check_numbers(role: str, name: str, column: NDArray[Any]) -> None:
+    if column.dtype.kind != "f":
+        odd = next(text for text in column.tolist() if not _is_number(text))
+        raise InputError(f"--{role} {name}: holds '{odd}': must be numbers")
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text or "nan")
+    except ValueError:
+        return False
+    return True
+
+
+def _finished(columns: RunColumns, names: Mapping[str, str]) -> tuple[RunColumns, list[str]]:
+    """The runs that ended, with a learning rate and a batch; and what was left out."""
+    notes, keep = [], np.ones(columns[names["lr"]].size, dtype=bool)
+    for name, column in columns.items():
+        if _bare(name) in ("status", "state") and column.dtype.kind == "U":
+            ended = np.array(
+                [text.rpartition(".")[2].lower() not in _UNFINISHED for text in column]
+            )
+            notes += _left_out(~ended, f"{name} is {listed(sorted({*column[~ended].tolist()}))}")
+            keep &= ended
+    for role in ("lr", "batch"):
+        column = columns[names[role]]
+        bad = keep & ~(np.isfinite(column) & (column > 0))
+        notes += _left_out(bad, f"{names[role]} is not above 0")
+        keep &= ~bad
+    if not keep.any():
+        raise InputError(f"no run is left: {'; '.join(notes)}")
+    return {name: column[keep] for name, column in columns.items()}, notes
+
+
+def _left_out(rows: Mask, why: str) -> list[str]:
+    count = int(rows.sum())
+    return [f"{count} run{'s' * (count > 1)} left out: {why}"] if count else []
+
+
+def _table(
+    columns: RunColumns, names: Mapping[str, str], by: dict[str, Any], maximize: bool,
+    notes: Iterable[str],
+) -> RunTable:  # fmt: skip
+    value = columns[names["value"]].copy()
+    diverged = _diverged(value)
+    reasons = [f"{int(rows.sum())} {text}" for text, rows in diverged.items() if rows.any()]
+    some = []
+    if reasons:
+        count = sum(int(rows.sum()) for rows in diverged.values())
+        verb = "counts" if count == 1 else "count"
+        some = [f"{count} of {value.size} runs {verb} as diverged: {', '.join(reasons)}"]
+    value[np.any(list(diverged.values()), axis=0)] = np.nan
+    lr, batch = columns[names["lr"]], columns[names["batch"]]
+    if names["seed"]:
+        seed = np.unique(columns[names["seed"]], return_inverse=True)[1]
+    else:
+        seed = _repeats(lr, batch)
+    return RunTable(
+        lr, batch, value, seed, names["value"], maximize, by,
+        (*notes, *some, *_mixed(columns, names)),
+    )  # fmt: skip
+
+
+def _diverged(value: FloatArray) -> dict[str, Mask]:
+    finite = np.isfinite(value)
+    size = float(np.median(np.abs(value[finite]))) if finite.any() else 0.0
+    with np.errstate(invalid="ignore"):
+        huge = finite & (np.abs(value) > _HUGE * size) & (size > 0)
+    return {"nan or empty": np.isnan(value), "infinite": np.isinf(value),
+            "above 1e6 times the median": huge}  # fmt: skip
+
+
+def _repeats(lr: FloatArray, batch: FloatArray) -> IntArray:
+    """A number for each of the runs of one learning rate and batch."""
+    seen: dict[tuple[float, float], int] = {}
+    numbers = []
+    for place in zip(lr.tolist(), batch.tolist(), strict=True):
+        seen[place] = seen.get(place, -1) + 1
+        numbers.append(seen[place])
+    return np.array(numbers, dtype=np.int64)
+
+
+def _mixed(columns: RunColumns, names: Mapping[str, str]) -> list[str]:
+    """Columns of few values that differ between runs of the same learning rate and batch."""
+    lr, batch = columns[names["lr"]], columns[names["batch"]]
+    places: dict[tuple[float, float], list[int]] = {}
+    for index, place in enumerate(zip(lr.tolist(), batch.tolist(), strict=True)):
+        places.setdefault(place, []).append(index)
+    repeated = [rows for rows in places.values() if len(rows) > 1]
+    several = [
+        name
+        for name, column in columns.items()
+        if name not in names.values()
+        and 1 < np.unique(column).size <= _FEW
+        and any(np.unique(column[rows]).size > 1 for rows in repeated)
+    ]
+    if not several:
+        return []
+    return [
+        f"runs of the same lr and batch differ in {listed(several, 'and')}: separate them with "
+        f"--by {several[0]}, or choose some with --where {several[0]}=..."
+    ]
+
+
+def named_values(values: Mapping[str, Any]) -> str:
+    """Names and their values, as text.
+
+    >>> named_values({"N": 4e9, "model": "mlp"})
+    'N 4000000000, model mlp'
+    """
+    return ", ".join(f"{name} {_short(value)}" for name, value in values.items())
+
+
+def _short(value: Any) -> str:
+    whole = isinstance(value, float) and value.is_integer()
+    return str(int(value)) if whole else f"{value:g}" if isinstance(value, float) else str(value)

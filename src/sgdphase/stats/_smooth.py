@@ -1,0 +1,254 @@
+r"""Smooth curves through noisy points, and their minima: local polynomials, with replicates.
+
+At each place a parabola or a cubic is fitted to the nearest points, with tricube weights. The
+degree and the number of points are weighed by generalised cross-validation over all curves
+together: a replicate is drawn with one of these choices, so that intervals include what the data
+leave open about them. The residuals of all curves give the noise; so curves with one run per point
+have an interval too.
+
+Noise grows with the distance from the minimum, as a loss that rises steeply is rarely repeatable:
+a point `e` above the lowest of its curve has the variance `s^2 (1 + (e/c)^2) / n`, with `n` runs
+and `c` the median of `e`. Points with `e > 10 c` are behind a cliff, and left out.
+
+On planted valleys (three shapes, two spacings, one to five runs) 90 % intervals of the minimum
+cover 85 to 100 %, 89 % on average.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sgdphase._typing import FloatArray, Mask
+from sgdphase.stats._bootstrap import REPLICATES
+
+# Places per unit of `x` at which a curve is evaluated: 32 per factor of two.
+_DENSITY = 32 / math.log(2)
+_NEAREST = (5, 6, 7, 9, 12, 16, 24)
+_DEGREES = (2, 3)
+_CLIFF = 10.0
+
+
+@dataclass(frozen=True, eq=False)
+class Points:
+    """Points of one curve: `x` increasing, `y` the mean of `n` runs each."""
+
+    x: FloatArray
+    y: FloatArray
+    n: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class SmoothCurve:
+    """A curve with replicates, returned by `smooth_curves`.
+
+    Attributes
+    ----------
+    x : ndarray [G]; places at equal distances
+    y : ndarray [G]
+    replicates : ndarray [R, G]
+    """
+
+    x: FloatArray
+    y: FloatArray
+    replicates: FloatArray
+
+    def at(self, x: float | FloatArray) -> tuple[float, FloatArray]:
+        """The curve at `x`, and its replicates there, or at one place per replicate."""
+        places = np.broadcast_to(np.asarray(x, dtype=np.float64), len(self.replicates))
+        position = np.clip((places - self.x[0]) / (self.x[1] - self.x[0]), 0, self.x.size - 1)
+        left = np.minimum(position.astype(np.int64), self.x.size - 2)
+        part, rows = position - left, np.arange(len(places))
+        copies = self.replicates
+        many = (1 - part) * copies[rows, left] + part * copies[rows, left + 1]
+        return float(np.interp(np.median(x), self.x, self.y)), np.asarray(many)
+
+    def minimum(self) -> tuple[float, FloatArray]:
+        """The place of the minimum, and its replicates."""
+        place, *places = _minima(self.x, np.concatenate([self.y[None], self.replicates]))
+        return float(place), np.array(places)
+
+
+def smooth_curves(
+    points: Sequence[Points],
+    pure: tuple[float, int] = (0.0, 0),
+    *,
+    copies: FloatArray | None = None,
+    replicates: int = REPLICATES,
+    seed: int = 0,
+) -> list[SmoothCurve]:
+    """A curve through each set of three points or more.
+
+    Parameters
+    ----------
+    points : sequence of Points
+    pure : (float, int), default none
+        Deviation of runs at one point, from `pure_deviation`, and its degrees of freedom. It is
+        the noise if it is larger than the residuals, or if there are too few points for those.
+    copies : ndarray [R, n], optional
+        Replicates of the points of a single curve; noise is what residuals show beyond them.
+
+    Examples
+    --------
+    >>> x = np.linspace(0, 4, 9)
+    >>> [curve] = smooth_curves([Points(x, (x - 1.5) ** 2 + 0.01 * np.cos(40 * x), np.ones(9))])
+    >>> place, many = curve.minimum()
+    >>> bool(abs(place - 1.5) < 0.02), bool(many.std() < 0.1)
+    (True, True)
+    """
+    kept = [_before_the_cliff(each) for each in points] if copies is None else list(points)
+    replicates = replicates if copies is None else len(copies)
+    weights = [_weights(each.y, each.n) for each in kept]
+    fits = _fits(kept, weights)
+    rng = np.random.default_rng([seed, 2])
+    share = np.array([fit.share for fit in fits])
+    pick = rng.choice(len(fits), replicates, p=share)
+    deviation = np.array([fit.deviation for fit in fits])
+    freedom = np.array([fit.freedom for fit in fits])
+    if pure[1]:
+        larger = ~(deviation > pure[0])  # also where there is none
+        deviation, freedom = (
+            np.where(larger, pure[0], deviation),
+            np.where(larger, pure[1], freedom),
+        )
+    with np.errstate(invalid="ignore"):
+        student = np.sqrt(freedom[pick] / rng.chisquare(np.maximum(freedom[pick], 1.0)))
+    around = [each.y for each in kept]
+    if copies is not None:
+        around = [copies]
+        deviation = np.sqrt(
+            np.maximum(np.nan_to_num(deviation) ** 2 - copies.var(axis=0).mean(), 0)
+        )
+    curves = []
+    for k, (each, weight) in enumerate(zip(kept, weights, strict=True)):
+        scale = (deviation[pick] * student)[:, None] / np.sqrt(weight)
+        noisy = around[k] + scale * rng.standard_normal((replicates, each.y.size))
+        matrices = np.stack([fit.matrices[k] for fit in fits])
+        curves.append(
+            SmoothCurve(
+                _places(each.x),
+                np.asarray(np.tensordot(share, matrices, 1) @ each.y),
+                np.concatenate([noisy[pick == f] @ matrix.T for f, matrix in enumerate(matrices)])[
+                    np.argsort(np.argsort(pick, kind="stable"))
+                ],
+            )
+        )
+    return curves
+
+
+def pure_deviation(curves: Sequence[Sequence[FloatArray]]) -> tuple[float, int]:
+    """The deviation of runs at one point, and its degrees of freedom (0, 0 if there is none).
+
+    It is scaled to the minimum of its curve. `curves` hold the runs of each point of each curve.
+
+    >>> pure_deviation([[np.array([1.0, 3.0]), np.array([2.0])]])
+    (1.4142135623730951, 1)
+    """
+    squares, freedom = 0.0, 0
+    for curve in curves:
+        means = np.array([runs.mean() for runs in curve])
+        for runs, weight in zip(curve, _weights(means, np.ones(means.size)), strict=True):
+            squares += float(weight * ((runs - runs.mean()) ** 2).sum())
+            freedom += runs.size - 1
+    return (math.sqrt(squares / freedom), freedom) if freedom else (0.0, 0)
+
+
+def on_slope(points: Points) -> Mask:
+    """The points that belong to the valley, not behind a cliff."""
+    excess = points.y - points.y.min()
+    return np.asarray(excess <= _CLIFF * _middle(excess))
+
+
+def _before_the_cliff(points: Points) -> Points:
+    keep = on_slope(points)
+    keep = keep if keep.sum() >= 3 else np.argsort(np.argsort(points.y)) < 3
+    return Points(points.x[keep], points.y[keep], points.n[keep])
+
+
+def _middle(excess: FloatArray) -> float:
+    return float(np.median(excess[excess > 0])) if (excess > 0).any() else 0.0
+
+
+def _weights(y: FloatArray, n: FloatArray) -> FloatArray:
+    excess = y - y.min()
+    middle = _middle(excess)
+    return n / (1 + (excess / middle) ** 2) if middle > 0 else np.asarray(n, dtype=np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class _Fit:
+    """One choice of degree and number of points: its weight, its noise, and a matrix per curve."""
+
+    share: float
+    deviation: float
+    freedom: float
+    matrices: list[FloatArray]
+
+
+def _fits(points: Sequence[Points], weights: Sequence[FloatArray]) -> list[_Fit]:
+    total = sum(each.x.size for each in points)
+    largest = max((each.x.size for each in points), default=0)
+    scores, found = [], []
+    for degree in _DEGREES:
+        for nearest in [k for k in _NEAREST if degree + 2 <= k < largest] + [largest + 1]:
+            left, squares = float(total), 0.0
+            for each, weight in zip(points, weights, strict=True):
+                own = _smoother(each.x, each.x, weight, nearest, degree)
+                squares += float((weight * (each.y - own @ each.y) ** 2).sum())
+                left -= float(np.trace(own))
+            # Curves of few points are fitted by any parabola: that says nothing of the noise.
+            if left > 0.1 * total:
+                scores.append(total * squares / left**2)
+                found.append((math.sqrt(squares / left), left, nearest, degree))
+    if not found:
+        scores, found = [1.0], [(math.nan, 0.0, largest + 1, _DEGREES[0])]
+    share = np.exp(-total / 2 * np.log(np.maximum(scores, 1e-300) / max(min(scores), 1e-300)))
+    share = np.where(share > 0.001 * share.sum(), share, 0.0)  # others cost time and say nothing
+    return [
+        _Fit(
+            float(part / share.sum()),
+            deviation,
+            freedom,
+            [
+                _smoother(_places(each.x), each.x, weight, nearest, degree)
+                for each, weight in zip(points, weights, strict=True)
+            ],
+        )
+        for part, (deviation, freedom, nearest, degree) in zip(share, found, strict=True)
+        if part > 0
+    ]
+
+
+def _places(x: FloatArray) -> FloatArray:
+    return np.linspace(x[0], x[-1], max(3, round((x[-1] - x[0]) * _DENSITY) + 1))
+
+
+def _smoother(
+    at: FloatArray, x: FloatArray, weight: FloatArray, nearest: int, degree: int
+) -> FloatArray:
+    """The matrix `[at, x]` that gives a local polynomial through the points."""
+    distance = np.abs(at[:, None] - x)
+    reach = np.sort(distance, axis=1)[:, min(nearest, x.size) - 1] * 1.001
+    if nearest >= x.size:  # all points, the farthest too
+        reach = reach * (1 + nearest / x.size)
+    kernel = np.clip(1 - (distance / reach[:, None]) ** 3, 0, None) ** 3 * weight
+    powers = (x - at[:, None])[..., None] ** np.arange(degree + 1)  # [at, x, power]
+    normal = np.einsum("ax,axi,axj->aij", kernel, powers, powers)
+    right = np.einsum("ax,axi->aix", kernel, powers)
+    scale = np.trace(normal, axis1=1, axis2=2)[:, None, None]
+    # Three points have no cubic: the pseudo-inverse gives the one that is nearest to zero.
+    return np.asarray((np.linalg.pinv(normal / scale, rcond=1e-10) @ (right / scale))[:, 0])
+
+
+def _minima(x: FloatArray, y: FloatArray) -> FloatArray:
+    """The place of the least of each row, between the places by a parabola."""
+    k, rows = y.argmin(axis=1), np.arange(len(y))
+    inner = np.clip(k, 1, x.size - 2)
+    a, b, c = (y[rows, inner + shift] for shift in (-1, 0, 1))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        shift = np.nan_to_num(np.clip(0.5 * (a - c) / (a - 2 * b + c), -1, 1))
+    at_end = (k == 0) | (k == x.size - 1)
+    return np.asarray(np.where(at_end, x[k], x[inner] + shift * (x[1] - x[0])))

@@ -1,0 +1,91 @@
+"""The best learning rate of each batch, on valleys whose bottom is known."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from sgdphase.diagram import RunTable, rule, run_table
+from sgdphase.errors import InputError
+
+BATCHES = 2.0 ** np.arange(4, 13)
+
+
+def planted(law, noise: float = 0.002, seeds: int = 2, seed: int = 0, span=(-6, 6)) -> RunTable:
+    """Valleys around `log lr = law(log batch)`, whose bottom rises with the batch."""
+    rng = np.random.default_rng(seed)
+    rows = []
+    for batch in BATCHES:
+        for lr in 2.0 ** np.arange(*span, 0.5):
+            t = math.log(lr) - law(math.log(batch))
+            value = 2 + 0.01 * t * t + 1e-4 * batch
+            value = value if t < 3 else math.nan
+            rows += [(lr, batch, value + noise * rng.standard_normal()) for _ in range(seeds)]
+    lr, batch, value = zip(*rows, strict=True)
+    return run_table({"lr": lr, "batch": batch, "loss": value})
+
+
+def test_a_power_law_is_found_with_its_interval():
+    """Ten tables: 90 % intervals miss 4 or more with probability 0.013."""
+    exponents = [rule(planted(lambda u: 0.5 * u - 3, seed=s)).law.exponent for s in range(10)]
+    assert sum(not e.low <= 0.5 <= e.high for e in exponents) <= 3
+    assert all(e.high - e.low < 0.2 for e in exponents)
+
+
+def test_one_law_has_no_bend_and_two_have():
+    one = [rule(planted(lambda u: 0.5 * u - 3, seed=s)).bend for s in range(5)]
+    assert one == [None] * 5
+    at = math.log(256)
+    best = rule(planted(lambda u: min(u, at) - 5.5))
+    assert best.bend.low <= 256 <= best.bend.high
+    assert best.pieces[0].exponent.low <= 1 <= best.pieces[0].exponent.high
+    assert best.pieces[1].exponent.low <= 0 <= best.pieces[1].exponent.high
+    assert "it bends at batch" in repr(best)
+
+
+def test_values_of_the_best_and_the_largest_batch():
+    best = rule(planted(lambda u: 0.5 * u - 3), tolerance=0.05)
+    for row in best.rows:
+        assert row.value.low - 0.002 <= 2 + 1e-4 * row.batch <= row.value.high + 0.002
+    # The bottom rises by 5 % of 2.0016 above the smallest batch.
+    true = (0.05 * best.rows[0].value.value + 1e-4 * 16) / 1e-4
+    assert best.largest_batch.low <= true <= best.largest_batch.high
+    assert math.isnan(best.best_batch.low)  # it may be smaller than those that were run
+
+
+def test_outside_of_the_range_that_was_run():
+    best = rule(planted(lambda u: u - 6, span=(-3, 0)))
+    places = [row.place for row in best.rows]
+    assert places[0] == "below the range"
+    assert places[-1] == "above the range"
+    assert "or less (smallest tried)" in repr(best)
+    assert "run smaller ones" in repr(best)
+
+
+def test_the_largest_stable_rate():
+    runs = {"lr": [1, 2, 4, 8], "batch": [8] * 4, "loss": [3.0, 2.0, 1.0, math.nan]}
+    [row] = rule(run_table(runs)).rows
+    assert (row.place, round(row.lr.high, 9), row.diverged) == ("largest stable", 8.0, 1)
+
+
+def test_more_is_better():
+    table = planted(lambda u: 0.5 * u - 3)
+    mirrored = RunTable(table.lr, table.batch, -table.value, table.seed, "score", maximize=True)
+    up, down = rule(mirrored), rule(table)
+    assert up.law == down.law
+    assert [row.value.value for row in up.rows] == [-row.value.value for row in down.rows]
+
+
+def test_too_few_learning_rates():
+    with pytest.raises(InputError, match="no batch has 3 learning rates with a value"):
+        rule(run_table({"lr": [1, 2], "batch": [8, 8], "loss": [1, 2]}))
+
+
+def test_one_run_per_cell_and_missing_cells():
+    table = planted(lambda u: 0.5 * u - 3, seeds=1)
+    keep = np.random.default_rng(0).random(table.lr.size) < 0.7
+    part = RunTable(table.lr[keep], table.batch[keep], table.value[keep], table.seed[keep], "loss")
+    e = rule(part).law.exponent
+    assert e.low <= 0.5 <= e.high

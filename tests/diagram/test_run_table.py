@@ -1,0 +1,95 @@
+"""Which columns count, which runs diverged, and what is said about the rest."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from sgdphase.diagram import run_table, run_tables
+from sgdphase.errors import InputError
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("lr", "batch_size", "val_loss"),
+        ("learning_rate", "bs", "test_error"),
+        ("params.lr", "params.batch-size", "metrics.val_loss"),  # MLflow
+        ("params_learning_rate", "params_batch", "value"),  # Optuna
+        ("config.lr", "config.per_device_train_batch_size", "summary.eval_loss"),  # W&B
+    ],
+)
+def test_usual_names_are_found(names: tuple[str, str, str]):
+    table = run_table(dict(zip(names, ([0.1], [8], [1.0]), strict=True)))
+    assert (table.lr[0], table.batch[0], table.value[0]) == (0.1, 8, 1)
+    assert table.metric == names[2]
+
+
+def test_texts_of_numbers_are_numbers():
+    table = run_table({"params.lr": ["0.1", "1e-2"], "params.bs": ["8", "16"], "loss": [1, 2]})
+    assert table.lr.tolist() == [0.1, 0.01]
+
+
+def test_runs_that_diverged():
+    value = [1.0, 1.1, math.nan, math.inf, None, 1e10]
+    table = run_table({"lr": [1, 2, 3, 4, 5, 6], "batch": [8] * 6, "loss": value})
+    assert np.isnan(table.value).tolist() == [False, False, True, True, True, True]
+    assert table.notes == (
+        "4 of 6 runs count as diverged: 2 nan or empty, 1 infinite, 1 above 1e6 times the median",
+    )
+
+
+def test_runs_that_did_not_end_are_left_out():
+    runs = {
+        "lr": [1, 2, 3, 0],
+        "batch": [8] * 4,
+        "loss": [1, 2, 3, 4],
+        "state": ["COMPLETE", "TrialState.PRUNED", "COMPLETE", "COMPLETE"],
+    }
+    table = run_table(runs)
+    assert table.lr.tolist() == [1, 3]
+    assert table.notes == (
+        "1 run left out: state is TrialState.PRUNED",
+        "1 run left out: lr is not above 0",
+    )
+
+
+def test_tables_are_kept_apart():
+    runs = {"lr": [1, 1, 1], "batch": [8, 8, 8], "loss": [1, 2, 3], "width": [4, 8, 8],
+            "epochs": [1, 1, 2]}  # fmt: skip
+    assert [table.by for table in run_tables(runs, by=["width"])] == [
+        {"width": 4, "epochs": 1},
+        {"width": 8, "epochs": 1},
+        {"width": 8, "epochs": 2},
+    ]
+    mixed = run_table(runs, epochs="", where={})
+    assert mixed.notes == (
+        "runs of the same lr and batch differ in width and epochs: separate them with --by width, "
+        "or choose some with --where width=...",
+    )
+    assert run_table(runs, where={"width": 4}).value.tolist() == [1]
+
+
+def test_more_of_an_accuracy_is_better():
+    runs = {"lr": [1], "batch": [8], "val_acc": [0.9]}
+    assert run_table(runs).maximize
+    assert not run_table(runs, maximize=False).maximize
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"lr": "learning_rte"}, r"--lr learning_rte: no such column \(did you mean learning_rate"),
+        ({"lr": "eta0"}, r"--lr eta0: no such column \(did you mean learning_rate\?\); there are"),
+        ({"value": "name"}, "--value name: holds 'a': must be numbers"),
+        ({}, "which column is the result, as a loss"),
+        ({"value": "y", "by": ["nme"]}, r"--by nme: no such column \(did you mean name"),
+        ({"value": "y", "where": {"name": "b"}}, "name = b: the runs have a"),
+    ],
+)
+def test_wrong_names_say_what_there_is(options: dict, message: str):
+    runs = {"learning_rate": [1.0], "bs": [8], "y": [1.0], "name": ["a"]}
+    with pytest.raises(InputError, match=message):
+        run_tables(runs, **options)
