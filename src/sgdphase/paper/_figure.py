@@ -116,6 +116,8 @@ class Figure(Shown):
     reduced : bool, default False
         Whether a line below the picture says what the plan left out of the paper's.
     ledger : "paper", "theory" or "ours", default "paper"; to which its claims are added
+    simulate : function of a scale
+        Gives the runs instead of the plan, where they are no trainings.
 
     Examples
     --------
@@ -134,6 +136,7 @@ class Figure(Shown):
     remark: str = ""
     reduced: bool = False
     ledger: Ledger = "paper"
+    simulate: Callable[[Scale], Runs] | None = None
 
     def _lines(self) -> list[str]:
         return [f"{self.name}: {self.shows}"]
@@ -148,7 +151,7 @@ class Figure(Shown):
 
     def _cost(self, claim: Claim, runs: Runs, scale: Scale) -> str:
         """What it would take to decide a claim that `runs` do not."""
-        if claim.verdict != "undecided" or not runs.runs:
+        if claim.verdict != "undecided" or self.simulate or not runs.runs:
             return ""
         seeds, seconds = len(runs.values("seed")), sum(run.seconds for run in runs.runs)
         if claim.more_seeds is not None:

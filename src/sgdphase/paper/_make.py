@@ -90,7 +90,7 @@ def make(
         "command": f"sgdphase figure {figure.name} --scale {scale}",
         "version": version("sgdphase"),
         "date": date.today().isoformat(),
-        "seeds": runs.values("seed") if runs.runs else [],
+        "seeds": sorted({training.seed for training in figure.plan(scale)}),
     }
     write_tables(out / TABLES, figure.name, runs, provenance, figure.trajectories)
     return redraw(figure, out / TABLES, out)
@@ -140,9 +140,9 @@ def collect(
 ) -> Runs:
     """The runs of a figure, after running those that the store does not have."""
     check_scale(scale)
+    if figure.simulate:
+        return figure.simulate(scale)
     plan = figure.plan(scale)
-    if not plan:
-        return Runs(())
     trajectories = bool(figure.trajectories)
     summary = sweep(plan, store, workers=workers, trajectories=trajectories, progress=progress)
     return Runs(tuple(sorted(summary.runs, key=lambda run: run.training.key)))
