@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 from sgdphase.errors import InputError
-from sgdphase.paper._ledger import Claim, Scale, Verdict
+from sgdphase.paper._ledger import Claim, Verdict
 from sgdphase.paper._measure import Slope, drift, size_range
 from sgdphase.paper._runs import Runs
 from sgdphase.stats import Collapse, Curve, Estimate, collapse
@@ -73,7 +73,7 @@ Text = str | Callable[[Runs], str]
 # What is measured: a number, or a function of the runs. None where they do not determine it.
 Measure = Estimate | None | Callable[[Runs], Estimate | None]
 # A claim, its specification, or a function of the runs of a figure that gives several.
-Decide: TypeAlias = "Claim | Spec | Callable[[Runs, Scale], Sequence[Decide]]"
+Decide: TypeAlias = "Claim | Spec | Callable[[Runs], Sequence[Decide]]"
 
 
 @dataclass(frozen=True)
@@ -313,22 +313,22 @@ class Each:
     parameter: str
     claims: Callable[[float], Sequence[Decide]]
 
-    def __call__(self, runs: Runs, scale: Scale) -> list[Claim]:
+    def __call__(self, runs: Runs) -> list[Claim]:
         return [
             replace(claim, id=f"{self.parameter}{value:g}.{claim.id}")
             for value in runs.values(self.parameter)
             for part in self.claims(value)
-            for claim in decided(part, runs.where(**{self.parameter: value}), scale)
+            for claim in decided(part, runs.where(**{self.parameter: value}))
         ]
 
 
-def decided(part: Decide, runs: Runs, scale: Scale) -> list[Claim]:
+def decided(part: Decide, runs: Runs) -> list[Claim]:
     """The lines of the ledger that a part of a figure's claims gives."""
     if isinstance(part, Claim):
         return [part]
     if isinstance(part, Spec):
         return [part.decide(runs)]
-    return [claim for each in part(runs, scale) for claim in decided(each, runs, scale)]
+    return [claim for each in part(runs) for claim in decided(each, runs)]
 
 
 def _of(value: Any, runs: Runs) -> Any:

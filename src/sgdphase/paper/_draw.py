@@ -16,7 +16,6 @@ import numpy as np
 from sgdphase._records import Training
 from sgdphase._typing import FloatArray
 from sgdphase.diagram._style import new_figure
-from sgdphase.paper._ledger import Scale
 from sgdphase.paper._runs import Number, Runs, Where
 from sgdphase.stats import power_of_two_tex, power_or_digits
 
@@ -215,7 +214,7 @@ class Curves:
     legend: Mapping[str, Any] | None = field(default_factory=lambda: {"loc": "best"})
     size: tuple[float, float] = (5.4, 4.4)
 
-    def __call__(self, runs: Runs, scale: Scale) -> Any:
+    def __call__(self, runs: Runs) -> Any:
         runs = runs.fitted() if self.fitted else runs
         parts = runs.split(self.panels) if self.panels else [runs]
         figure, axes = new_figure(len(parts), size=self.size)
@@ -279,7 +278,7 @@ class Trajectories:
     title: str
     extra: Extra = lambda axes, runs: None
 
-    def __call__(self, runs: Runs, scale: Scale) -> Any:
+    def __call__(self, runs: Runs) -> Any:
         title = rf"{self.title}, $\eta={runs.only('lr'):g}$"
         figure, axes = panel("$t$", self.ylabel, title, size=(5.6, 4.0))
         for batch, color in colored(runs.values("batch")):

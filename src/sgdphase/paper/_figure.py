@@ -105,9 +105,9 @@ class Figure(Shown):
     ----------
     name, shows : str
     plan : function of a scale, which gives its trainings (a `Grid`)
-    draw : function of runs and scale, which gives a matplotlib figure (`Curves`)
+    draw : function of the runs, which gives a matplotlib figure (`Curves`)
     claims : sequence
-        Specifications of claims (`Exponent`, ...), or functions of runs and scale that give some.
+        Specifications of claims (`Exponent`, ...), or functions of the runs that give some.
         Their ids start after the name of the figure.
     trajectories : sequence of str
         Observables in time that it needs, with `time` or `step`; none by default.
@@ -130,7 +130,7 @@ class Figure(Shown):
     name: str
     shows: str
     plan: Callable[[Scale], Sequence[Training]]
-    draw: Callable[[Runs, Scale], Any]
+    draw: Callable[[Runs], Any]
     claims: Sequence[Decide]
     trajectories: Sequence[str] = ()
     remark: str = ""
@@ -146,7 +146,7 @@ class Figure(Shown):
         return Claims(
             replace(claim, id=f"{self.name}.{claim.id}", cost=self._cost(claim, runs, scale))
             for part in self.claims
-            for claim in decided(part, runs, scale)
+            for claim in decided(part, runs)
         )
 
     def _cost(self, claim: Claim, runs: Runs, scale: Scale) -> str:
@@ -167,7 +167,7 @@ class Figure(Shown):
 
     def picture(self, runs: Runs, scale: Scale) -> Any:
         """The drawing of `runs` at a `scale`, with the line below it."""
-        drawn = self.draw(runs, scale)
+        drawn = self.draw(runs)
         if self.reduced:
             letters = int(19 * drawn.get_size_inches()[0])  # that fit its width
             lines = textwrap.wrap(left_out(self.plan(scale), self.plan("paper")), letters)

@@ -30,7 +30,6 @@ from sgdphase.paper._draw import (
     panel,
 )
 from sgdphase.paper._figure import Figure, Grid
-from sgdphase.paper._ledger import Scale
 from sgdphase.paper._measure import Mean, above_critical, below_critical, furthest, mean
 from sgdphase.paper._runs import Runs, at, time_grid
 from sgdphase.paper._settings import cells, fc, fc_large_margin
@@ -109,7 +108,7 @@ def mark_few(axes: Any, runs: Runs) -> None:
     axes.text(time * 1.1, 0.02, f"{FEW} steps", color="0.4", fontsize="small", transform=foot)
 
 
-def small_margin_claims(runs: Runs, scale: Scale) -> list[Spec]:
+def small_margin_claims(runs: Runs) -> list[Spec]:
     smallest, *_, largest = runs.values("batch")
     return [
         Below("1a", f"smallest B ({smallest}): the alignment grows through training; alignment "
@@ -128,7 +127,7 @@ def small_margin_claims(runs: Runs, scale: Scale) -> list[Spec]:
     ]  # fmt: skip
 
 
-def large_margin_claims(runs: Runs, scale: Scale) -> list[Spec]:
+def large_margin_claims(runs: Runs) -> list[Spec]:
     largest = runs.values("batch")[-1]
     return [
         Below("1a", "inflation: the alignment does not jump in the first step; alignment after it "
@@ -147,7 +146,7 @@ def _largest_part(runs: Runs) -> Estimate:
     return max(each, key=lambda part: -np.inf if np.isnan(part.value) else part.value)
 
 
-def draw_network(runs: Runs, scale: Scale, panel_letter: str = "") -> Any:
+def draw_network(runs: Runs, panel_letter: str = "") -> Any:
     """The mean alignment over seeds in time for each batch; a band of one error of the mean.
 
     A seed keeps its last value after its end. A star is the end of a training (geometric mean over

@@ -109,7 +109,7 @@ class Crossing:
     kernel: float | None = None
     smaller: tuple[str, float] | None = None
 
-    def claims(self, runs: Runs, scale: Scale) -> list[Spec]:
+    def claims(self, runs: Runs) -> list[Spec]:
         own = runs.where(margin=self.margin)
         try:
             critical = critical_batches(own, self.observable)
@@ -160,7 +160,7 @@ class Crossing:
             )  # fmt: skip
         return specs
 
-    def draw(self, runs: Runs, scale: Scale) -> Any:
+    def draw(self, runs: Runs) -> Any:
         """What is learnt against `B/P^exponent`, and `B*` against `P`."""
         own = runs.where(margin=self.margin).fitted()
         figure, (top, bottom) = new_figure(rows=2, size=(5.4, 3.6))

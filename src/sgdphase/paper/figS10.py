@@ -28,7 +28,6 @@ from sgdphase.paper._draw import (
     power_label,
 )
 from sgdphase.paper._figure import Figure, Grid
-from sgdphase.paper._ledger import Scale
 from sgdphase.paper._measure import above_critical, geometric_mean, scales
 from sgdphase.paper._runs import (
     Runs,
@@ -59,7 +58,7 @@ def _unfitted(along: Trajectory, kind: str) -> FloatArray:
     return along["unfitted"] if kind == "train" else expected_unfitted(along, CHI)
 
 
-def draw_unfitted(runs: Runs, scale: Scale) -> Any:
+def draw_unfitted(runs: Runs) -> Any:
     dim, largest = runs.only("dim"), runs.values("train_size")[-1]
     title = conditions(runs, "lr")
     figure, axes = panel(r"$t\,P^{-b}$", r"$n(\mathbf{w}^t)\,P$", title)

@@ -167,7 +167,7 @@ def _shifts(by: str) -> Callable[[Runs], list[Curve]]:
     return ratio.by(by)
 
 
-def _never_helps(runs: Runs, scale: Scale) -> list[Above]:
+def _never_helps(runs: Runs) -> list[Above]:
     """The decay, in units of `Lambda*`, at which the error over that without decay is lowest."""
     rows = []
     for part in runs.where(temperature=T).split("train_size"):

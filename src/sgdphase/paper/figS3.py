@@ -11,7 +11,6 @@ from sgdphase.diagram import Plane
 from sgdphase.paper._claim import Above, Below
 from sgdphase.paper._draw import Curves
 from sgdphase.paper._figure import Figure
-from sgdphase.paper._ledger import Scale
 from sgdphase.paper._measure import geometric_mean
 from sgdphase.paper._planes import (
     GD,
@@ -32,7 +31,7 @@ def _critical(axes: Any, runs: Runs) -> None:
         axes.axvline(temperature.value, color="0.4", ls="--", lw=1, label="$T_c$")
 
 
-def kernel_claims(runs: Runs, scale: Scale) -> list[Above]:
+def kernel_claims(runs: Runs) -> list[Above]:
     """In the regimes, as cut out by the boundaries of the alignment."""
     plane, inside = runs.plane("ntk_change"), regions(runs.diagram)
     says = "the change of the kernel grows with T in the noise-dominated regime"

@@ -189,8 +189,8 @@ def four_panels(
             f"{of} at margin 1 in (B, eta): {what}; lines where the weight change is {factor:g} x "
             "that of eta -> 0",
             at,
-            lambda runs, scale: draw_panel(runs, by_weight_change(runs, factor), letter),
-            (lambda runs, scale: claims[letter](runs, by_weight_change(runs, factor)))
+            lambda runs: draw_panel(runs, by_weight_change(runs, factor), letter),
+            (lambda runs: claims[letter](runs, by_weight_change(runs, factor)))
             if letter in claims
             else None,
         )

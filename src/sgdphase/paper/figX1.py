@@ -24,7 +24,6 @@ from sgdphase.diagram._style import BLUE, GREEN, ORANGE, new_figure
 from sgdphase.paper._claim import Above, Each, Exponent, Spec, fifth
 from sgdphase.paper._draw import conditions, key, letters
 from sgdphase.paper._figure import Figure, Grid, together
-from sgdphase.paper._ledger import Scale
 from sgdphase.paper._measure import converted, effective, exponent
 from sgdphase.paper._runs import Number, Runs, at
 from sgdphase.stats import Estimate, logarithms, loglinear, whole_powers
@@ -76,7 +75,7 @@ def in_theory(
     }
 
 
-def draw(runs: Runs, scale: Scale) -> Any:
+def draw(runs: Runs) -> Any:
     figure, (left, right) = new_figure(2, size=(4.9, 4.2))
     for part in runs.split("chi"):
         chi, sizes = part.only("chi"), part.values("train_size")

@@ -146,7 +146,7 @@ def fitted_share(runs: Runs) -> dict[float, Estimate]:
     }
 
 
-def claims_of_fluctuations(runs: Runs, scale: Scale) -> list[Spec]:
+def claims_of_fluctuations(runs: Runs) -> list[Spec]:
     dims = runs.that(_of_fluctuations).values("dim")
     upper = dims[len(dims) // 2 :]
     says = "relative fluctuations of {} fall as d^-1/2 (two-variable SDE, chi = 1, t = 100 T d)"
@@ -166,7 +166,7 @@ def claims_of_fluctuations(runs: Runs, scale: Scale) -> list[Spec]:
     ]  # fmt: skip
 
 
-def claims_of_first_step(runs: Runs, scale: Scale) -> list[Spec]:
+def claims_of_first_step(runs: Runs) -> list[Spec]:
     share = fitted_share(runs)
     return [
         *(Exponent(f"7.chi{chi:g}", "error ~ B^-((chi+1)/2) after the first step", computed_error,
@@ -181,7 +181,7 @@ def claims_of_first_step(runs: Runs, scale: Scale) -> list[Spec]:
     ]  # fmt: skip
 
 
-def draw(runs: Runs, scale: Scale) -> Any:
+def draw(runs: Runs) -> Any:
     """Constants; `|w_perp|`, `w1` and `n` in time; fluctuations; error after one step."""
     figure, axes = new_figure(columns=3, rows=2, size=(3.9, 3.3))
     _draw_constants(axes[0])
