@@ -46,16 +46,6 @@ AWAY = 4.0
 WINDOW = 4
 
 
-def converted(estimate: Estimate, by: Callable[[float], float]) -> Estimate:
-    """A monotonic function of a number and of its interval.
-
-    >>> converted(Estimate(2.0, 1.0, 3.0), lambda x: -x)
-    -2 [-3, -1]
-    """
-    low, high = sorted([by(estimate.low), by(estimate.high)])
-    return Estimate(float(by(estimate.value)), float(low), float(high))
-
-
 def estimate(values: ArrayLike, of: Callable[[FloatArray], FloatArray]) -> Estimate:
     """A function of the means over seeds of `values [..., seeds]`, which may have axes in front."""
     y = np.asarray(values, dtype=np.float64)
@@ -71,7 +61,7 @@ def mean(values: ArrayLike) -> Estimate:
 
 def geometric_mean(values: ArrayLike) -> Estimate:
     """As `mean`, of the logarithms; what is not above 0 counts as missing."""
-    return converted(mean(logarithms(values)), lambda x: float(np.exp(x)))
+    return mean(logarithms(values)).mapped(np.exp)
 
 
 def share(hits: int, trials: int) -> Estimate:

@@ -22,7 +22,7 @@ from sgdphase.paper._claim import Constant, Each, Tolerance, fifth
 from sgdphase.paper._draw import draw_curve, panel
 from sgdphase.paper._figure import Figure, Grid, together
 from sgdphase.paper._ledger import Claim, Scale, Verdict
-from sgdphase.paper._measure import converted, drift, exponent, scales, size_range
+from sgdphase.paper._measure import drift, exponent, scales, size_range
 from sgdphase.paper._planes import complete, draw_phases, phase_claims
 from sgdphase.paper._runs import Runs
 from sgdphase.stats import (
@@ -243,12 +243,11 @@ HALF_A_DECADE = Tolerance(
 
 
 def _ratio(id: str, name: str, measured: Estimate | None, predicted: float) -> Constant:
-    logs = measured and converted(measured, lambda x: float(np.log10(x / predicted)))
-    says, no = (
-        f"{name}: log10 of measured over theory, no fit",
-        "the plane does not hold this boundary",
-    )
-    return Constant(id, says, logs, equals=0, within=HALF_A_DECADE, otherwise=no)
+    logs = measured and measured.mapped(lambda x: np.log10(x / predicted))
+    return Constant(
+        id, f"{name}: log10 of measured over theory, no fit", logs, equals=0, within=HALF_A_DECADE,
+        otherwise="the plane does not hold this boundary",
+    )  # fmt: skip
 
 
 def _figure(name: str, chi: float, claims: Any) -> Figure:

@@ -114,11 +114,8 @@ def _collapses(id: str, name: str, kind: str) -> Collapses:
 
 
 def _times_in_theory(axes: Any, runs: Runs) -> None:
-    largest = runs.at(train_size=-1)
-    T, unit = (
-        np.array(runs.values("temperature")),
-        scales(largest.at(temperature=0).runs[0].training),
-    )
+    largest, T = runs.at(train_size=-1), np.array(runs.values("temperature"))
+    unit = scales(largest.at(temperature=0).runs[0].training)
     expected = T * unit.crossover_time / T[0] / largest.only("train_size") ** B
     axes.plot(T, expected, label=r"theory $\hat t$", **DASHED)
     key(axes, "o", r"$\hat t$")
