@@ -65,7 +65,7 @@ def solution(chi: float) -> theory.Online:
 
 def simulated(scale: Scale) -> Runs:
     """The simulations: of fluctuations, and of first steps. What the tables of this figure hold."""
-    return Runs((*_fluctuations(scale), *_first_steps(scale), *_fits_in_one_step(scale)))
+    return Runs((*_fluctuations(scale), *_first_steps(scale)))
 
 
 def _of_fluctuations(training: Training) -> bool:
@@ -78,45 +78,42 @@ def _of_one_step(chi: float) -> Where:
 
 
 def _fluctuations(scale: Scale) -> Iterator[Run]:
-    """Relative fluctuations of the weights in each group of trajectories, chi = 1, `t = 100 T d`.
+    """Relative fluctuations in each group of trajectories, and their linear-noise values.
 
-    They are those of the two-variable SDE, which knows no training set (`train_size` is 1).
+    They are those of the two-variable SDE at chi = 1, `t = 100 T d`, which knows no training set
+    (`train_size` is 1).
     """
     each, dims = (8, [16, 64, 256]) if scale == "quick" else (120, whole_powers(4, 10))
     for dim in dims:
-        setting, time = _online_setting(dim)
-        mean = theory.online(time, **setting)
+        setting: Any = {"chi": 1.0, "dim": dim, "margin": MARGIN, "temperature": 1.0}
+        time = [100.0 * dim]
         many = theory.online_ensemble(time, size=GROUPS * each, seed=dim, **setting)
-        spreads = {
-            f"{name}_spread": getattr(many, name).reshape(GROUPS, each).std(axis=1, ddof=1)
-            / getattr(mean, name)[0]
-            for name in ("w1", "w_perp")
-        }
+        mean, noise = theory.online(time, **setting), theory.fluctuations(time, **setting)
         for group in range(GROUPS):
-            values = {name: float(of_groups[group]) for name, of_groups in spreads.items()}
-            problem = TeacherTask(dim, 1.0)
-            training = Training(problem, 1, lr=1.0, batch=1, margin=MARGIN, seed=group)
+            own, values = slice(group * each, (group + 1) * each), {}
+            for name in ("w1", "w_perp"):
+                centre = getattr(mean, name)[0]
+                values[f"{name}_spread"] = getattr(many, name)[own].std(ddof=1) / centre
+                values[f"{name}_linear"] = np.sqrt(getattr(noise, f"var_{name}")[0]) / centre
+            training = Training(
+                TeacherTask(dim, 1.0), 1, lr=1.0, batch=1, margin=MARGIN, seed=group
+            )
             yield Run(training, Outcome("budget", 0, time[0], values), 0.0)
 
 
-def _online_setting(dim: int) -> tuple[dict[str, Any], list[float]]:
-    return {"chi": 1.0, "dim": dim, "margin": MARGIN, "temperature": 1.0}, [100.0 * dim]
-
-
 def _first_steps(scale: Scale) -> Iterator[Run]:
-    """One step of a large learning rate, at batches well above the dimension."""
-    largest, seeds = (13, 5) if scale == "quick" else (15, 20)
+    """One step of a large learning rate, at batches well above the dimension for each chi.
+
+    And at chi = 3, at batches around the one whose first step fits all points.
+    """
+    largest, seeds, trials = (13, 5, 20) if scale == "quick" else (15, 20, 400)
     for chi, seed in product(CHIS, range(seeds)):
-        yield from _one_step(TeacherTask(ONE_STEP_DIM, chi), 2**largest, whole_powers(9, largest),
-                             seed)  # fmt: skip
-
-
-def _fits_in_one_step(scale: Scale) -> Iterator[Run]:
-    """One step at chi = 3, at batches around the one whose first step fits all points."""
-    problem, size, trials = TeacherTask(8, 3.0), 2**13, 20 if scale == "quick" else 400
-    unit = theory.scales(train_size=size, dim=8, chi=3.0, margin=NO_MARGIN).one_step_batch
+        batches = whole_powers(9, largest)
+        yield from _one_step(TeacherTask(ONE_STEP_DIM, chi), 2**largest, batches, seed)
+    unit = theory.scales(train_size=2**13, dim=8, chi=3.0, margin=NO_MARGIN).one_step_batch
+    batches = [max(round(ratio * unit), 1) for ratio in RATIOS]
     for seed in range(trials):
-        yield from _one_step(problem, size, [max(round(x * unit), 1) for x in RATIOS], seed)
+        yield from _one_step(TeacherTask(8, 3.0), 2**13, batches, seed)
 
 
 def _one_step(problem: TeacherTask, size: int, batches: Sequence[int], seed: int) -> Iterator[Run]:
@@ -229,23 +226,15 @@ def _draw_spread(axes: Any, runs: Runs) -> None:
     rows = (("w1", BLUE, "o", "$w_1$"), ("w_perp", ORANGE, "s", r"$\|\mathbf{w}_\perp\|$"))
     for name, color, marker, label in rows:
         dims, values = runs.curve("dim", f"{name}_spread")
-        linear = [_linear_noise(name, int(dim)) for dim in dims]
         mean = np.sqrt((values**2).mean(axis=1))
         error = values.std(axis=1, ddof=1) / np.sqrt(GROUPS)
         axes.errorbar(dims, mean, error, color=color, marker=marker, ls="none", label=label)
-        axes.plot(dims, linear, "k--", lw=0.9)
+        axes.plot(dims, runs.at(seed=0).curve("dim", f"{name}_linear")[1], "k--", lw=0.9)
     key(axes, "--", "linear noise theory", "k", lw=0.9)
     axes.set_title(r"$\chi=1$, $t=100\,Td$", fontsize="medium")
     axes.set(ylabel="fluctuations / mean", xlabel="$d$", yscale="log", ylim=(0.008, 0.6))
     axes.set_xscale("log", base=2)
     axes.legend(loc="upper right", frameon=False, fontsize=8)
-
-
-def _linear_noise(name: str, dim: int) -> float:
-    """Relative fluctuations of a weight in linear noise theory."""
-    setting, time = _online_setting(dim)
-    mean, noise = theory.online(time, **setting), theory.fluctuations(time, **setting)
-    return float(np.sqrt(getattr(noise, f"var_{name}")[0]) / getattr(mean, name)[0])
 
 
 def _draw_one_step(axes: Any, runs: Runs) -> None:
