@@ -68,7 +68,7 @@ def test_a_grid_at_each_scale() -> None:
 @pytest.mark.parametrize("call", ["plan", "cost", "collect", "make"])
 def test_a_misspelt_scale_is_not_the_paper_scale(call: str, tmp_path: Path) -> None:
     """The plan of a function, too, which would run something else or raise a KeyError."""
-    figure: Any = Figure("figZ", "", lambda scale: [], lambda runs, scale: None, claims=[])
+    figure: Any = Figure("figZ", "", lambda scale: [], lambda runs: None, claims=[])
     store = Store(tmp_path / "runs.sqlite")
     calls: dict[str, Callable[[Any], object]] = {
         "plan": PLAN,
@@ -150,9 +150,9 @@ def test_collapses() -> None:
 def test_ids_start_with_the_name_of_the_figure() -> None:
     one = Estimate(1.0, 0.95, 1.05)
     figure = Figure(
-        "figZ", "", PLAN, lambda runs, scale: None,
+        "figZ", "", PLAN, lambda runs: None,
         claims=[
-            lambda runs, scale: [Constant("0", "one", one, equals=1)],
+            lambda runs: [Constant("0", "one", one, equals=1)],
             Each("lr", lambda lr: [exponent("batch", -1)]),
         ],
     )  # fmt: skip
@@ -198,7 +198,7 @@ def test_curves_show_means_in_units() -> None:
         inset=((0.6, 0.6, 0.3, 0.3), "B", "y"),
     )  # fmt: skip
     runs = runs_of(PLAN, law, "quick")
-    (axes,) = drawing(runs, "quick").axes
+    (axes,) = drawing(runs).axes
     assert len(axes.containers) == 4
     for container, (size, lr) in zip(
         axes.containers, [(64, 1.0), (64, 4.0), (128, 1.0), (128, 4.0)], strict=True
@@ -215,7 +215,7 @@ def test_curves_show_means_in_units() -> None:
 
 def test_a_panel_per_value() -> None:
     drawing = Curves("batch", "y", by="train_size", panels="lr", xlabel="", ylabel="")
-    panels = drawing(runs_of(PLAN, law, "quick"), "quick").axes
+    panels = drawing(runs_of(PLAN, law, "quick")).axes
     assert [len(panel.containers) for panel in panels] == [2, 2]
 
 
