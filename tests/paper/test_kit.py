@@ -20,7 +20,6 @@ from sgdphase.paper._draw import Curves
 from sgdphase.paper._figure import FIGURES, SCALES, Figure, Grid, chosen, together
 from sgdphase.paper._make import collect, cost, make
 from sgdphase.paper._measure import (
-    converted,
     drifting,
     furthest,
     geometric_mean,
@@ -186,7 +185,7 @@ def test_means() -> None:
     assert geometric_mean(y).value == pytest.approx(4)
     assert geometric_mean([[1.0, 4.0, 0.0, np.nan]]).value == pytest.approx(2)
     assert furthest(y / 16).value == pytest.approx(1 / 8)
-    low = converted(Estimate(2.0, 1.0, 4.0), lambda x: 1 / x)
+    low = Estimate(2.0, 1.0, 4.0).mapped(lambda x: 1 / x)
     assert (low.value, low.low, low.high) == (0.5, 0.25, 1.0)
 
 
