@@ -14,7 +14,7 @@ import numpy as np
 
 from sgdphase._typing import FloatArray, Mask
 from sgdphase.diagram import PhaseDiagram, Plane
-from sgdphase.paper._claim import TENTH, Above, Constant, Decide, Tolerance
+from sgdphase.paper._claim import TENTH, Constant, Decide, Tolerance
 from sgdphase.paper._figure import Figure
 from sgdphase.paper._measure import AWAY
 from sgdphase.paper._runs import Runs
@@ -242,14 +242,6 @@ def line_claim(
     slope = diagram.slopes.get(side)
     how: Any = {"equals": predicted, "otherwise": few, "untestable": untestable}
     return Constant(id, says, slope, within=LINE, **how)
-
-
-def growth_claim(id: str, says: str, plane: Plane, noise: Region) -> Above:
-    """A number grows with T over a region: its exponent is one that is not taken for 0."""
-    fit = region_fit(plane, noise.cells, (1, -1))
-    reason = "exponent of T over the cells at least a factor 4 inside; up to a tenth counts as none"
-    few = noise.too_few(3, some_fitted(plane))
-    return Above(id, says, fit.exponent(1) if fit else None, TENTH.size, reason, otherwise=few)
 
 
 def draw_phases(runs: Runs) -> Any:
