@@ -20,7 +20,6 @@ from sgdphase.paper._draw import Curves
 from sgdphase.paper._figure import FIGURES, SCALES, Figure, Grid, chosen, together
 from sgdphase.paper._make import collect, cost, make
 from sgdphase.paper._measure import (
-    drifting,
     furthest,
     geometric_mean,
     mean,
@@ -133,7 +132,7 @@ def test_an_exponent_that_the_runs_do_not_determine_is_undecided() -> None:
 def collapsing(predicted: float) -> Collapses:
     curves = Mean(lambda run: run.outcome["y"] / run.training.lr**2, "batch").by("train_size")
     says = lambda runs: f"B* of {len(runs.runs)} runs"  # noqa: E731
-    return Collapses("2", says, curves, drifting({}), equals=predicted)
+    return Collapses("2", says, curves, drift=True, equals=predicted)
 
 
 def test_collapses() -> None:

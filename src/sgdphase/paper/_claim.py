@@ -20,9 +20,9 @@ from typing import Any, TypeAlias
 
 from sgdphase.errors import InputError
 from sgdphase.paper._ledger import Claim, Verdict
-from sgdphase.paper._measure import Slope, drift, size_range
+from sgdphase.paper._measure import Slope, drift, listed, size_range
 from sgdphase.paper._runs import Runs
-from sgdphase.stats import Collapse, Curve, Estimate, collapse
+from sgdphase.stats import Curve, Estimate, collapse, effective_collapses
 
 
 @dataclass(frozen=True)
@@ -273,8 +273,8 @@ class Collapses(_Equals):
         As in `Constant`.
     curves : function of the runs
         Such as `Mean("w1", over="batch").by("train_size")`.
-    more : function of the curves and of the best collapse
-        What the words add.
+    drift : bool, default False
+        The words then say how the exponent changes over each 3 consecutive sizes.
     how : dict
         Arguments of `sgdphase.stats.collapse`.
 
@@ -285,14 +285,18 @@ class Collapses(_Equals):
     """
 
     curves: Callable[[Runs], Sequence[Curve]]
-    more: Callable[[Sequence[Curve], Collapse], str] | None = None
+    drift: bool = False
     how: Mapping[str, Any] = field(default_factory=dict)
     otherwise: str = field(default="no best collapse", kw_only=True)
 
     def measured(self, runs: Runs) -> tuple[Estimate | None, str]:
         curves = self.curves(runs)
         best = collapse(curves, **self.how)
-        return best.exponent, self.more(curves, best) if self.more else ""
+        if not self.drift:
+            return best.exponent, ""
+        window = min(3, len(curves))
+        moves = effective_collapses(curves, window=window, **self.how)
+        return best.exponent, f" (effective exponent; {listed(moves, window)})"
 
 
 @dataclass(frozen=True)

@@ -212,14 +212,12 @@ def _ledgers(folder: Path) -> list[dict[str, Any]]:
             raise InputError(f"'{path}': is not JSON ({error})") from None
         valid = isinstance(ledger, dict) and ledger.keys() >= _HEAD
         claims = ledger["claims"] if valid else None
-        if not isinstance(claims, list) or any(not _is_claim(each) for each in claims):
+        if not isinstance(claims, list) or not all(
+            isinstance(claim, dict) and claim.keys() >= _ENTRIES for claim in claims
+        ):
             raise InputError(f"'{path}': holds no claims as `sgdphase figure` writes them")
         ledgers.append(ledger)
     return ledgers
-
-
-def _is_claim(value: Any) -> bool:
-    return isinstance(value, dict) and value.keys() >= _ENTRIES
 
 
 def _folder(path: Path | str) -> Path:

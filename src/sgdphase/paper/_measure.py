@@ -27,7 +27,6 @@ from sgdphase.stats import (
     Curve,
     Estimate,
     PowerLaw,
-    effective_collapses,
     effective_power_laws,
     interval,
     logarithms,
@@ -244,17 +243,6 @@ def listed(fits: Sequence[PowerLaw] | Sequence[Collapse], window: int) -> str:
     """The exponents of several windows, in order of size."""
     values = ", ".join(f"{fit.exponent.value:.2f}" for fit in fits)
     return f"over {window} consecutive sizes, smallest first: {values}"
-
-
-def drifting(how: Mapping[str, Any]) -> Callable[[Sequence[Curve], Collapse], str]:
-    """What a claim adds about its best collapse: the exponents of each 3 consecutive sizes."""
-
-    def more(curves: Sequence[Curve], best: Collapse) -> str:
-        window = min(3, len(curves))
-        moves = effective_collapses(curves, window=window, **how)
-        return f" (effective exponent; {listed(moves, window)})"
-
-    return more
 
 
 def size_range(sizes: Sequence[float] | FloatArray) -> str:
