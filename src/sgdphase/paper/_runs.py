@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import nan
@@ -64,12 +64,16 @@ class Runs(Shown):
 
     def where(self, **fixed: Any) -> Runs:
         """Those whose parameters (`train_size`, `chi`, `lr`, ...) have `fixed` values."""
-        return self._kept(lambda own: all(own[name] == value for name, value in fixed.items()))
+        return self._kept(
+            all(own[name] == value for name, value in fixed.items()) for own in self._parameters
+        )
 
-    def _kept(self, keep: Callable[[dict[str, Any]], bool]) -> Runs:
-        """Those whose parameters are to keep."""
-        pairs = zip(self.runs, self._parameters, strict=True)
-        return Runs(tuple(run for run, own in pairs if keep(own)))
+    def _kept(self, which: Iterable[bool]) -> Runs:
+        """Those for which it is true; they keep their parameters, which take time to make."""
+        places = [place for place, keep in enumerate(which) if keep]
+        kept = Runs(tuple(self.runs[place] for place in places))
+        vars(kept)["_parameters"] = [self._parameters[place] for place in places]
+        return kept
 
     def values(self, parameter: str) -> list[Any]:
         """The values that a `parameter` takes, in increasing order."""
@@ -86,15 +90,15 @@ class Runs(Shown):
 
     def that(self, where: Where | None) -> Runs:
         """Those for whose training `where` is true."""
-        return (
-            self if where is None else Runs(tuple(run for run in self.runs if where(run.training)))
-        )
+        return self if where is None else self._kept(where(run.training) for run in self.runs)
 
     def at(self, **places: int | slice) -> Runs:
         """Those at `places` among the values of parameters: `batch=-1` is the largest batch."""
         chosen: dict[str, Any] = {name: self.values(name)[at] for name, at in places.items()}
         among = {n: v if isinstance(v, list) else [v] for n, v in chosen.items()}
-        return self._kept(lambda own: all(own[name] in values for name, values in among.items()))
+        return self._kept(
+            all(own[name] in values for name, values in among.items()) for own in self._parameters
+        )
 
     def curve(self, x: str, y: Number, **fixed: Any) -> tuple[FloatArray, FloatArray]:
         """A number `y`, as `[n, seeds]`, at the values `[n]` of a parameter `x`; NaN if missing.
