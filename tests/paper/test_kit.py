@@ -20,8 +20,6 @@ from sgdphase.paper._draw import Curves
 from sgdphase.paper._figure import FIGURES, SCALES, Figure, Grid, chosen, together
 from sgdphase.paper._make import collect, cost, make
 from sgdphase.paper._measure import (
-    converted,
-    drifting,
     furthest,
     geometric_mean,
     mean,
@@ -68,7 +66,7 @@ def test_a_grid_at_each_scale() -> None:
 @pytest.mark.parametrize("call", ["plan", "cost", "collect", "make"])
 def test_a_misspelt_scale_is_not_the_paper_scale(call: str, tmp_path: Path) -> None:
     """The plan of a function, too, which would run something else or raise a KeyError."""
-    figure: Any = Figure("figZ", "", lambda scale: [], lambda runs, scale: None, claims=[])
+    figure: Any = Figure("figZ", "", lambda scale: [], lambda runs: None, claims=[])
     store = Store(tmp_path / "runs.sqlite")
     calls: dict[str, Callable[[Any], object]] = {
         "plan": PLAN,
@@ -134,7 +132,7 @@ def test_an_exponent_that_the_runs_do_not_determine_is_undecided() -> None:
 def collapsing(predicted: float) -> Collapses:
     curves = Mean(lambda run: run.outcome["y"] / run.training.lr**2, "batch").by("train_size")
     says = lambda runs: f"B* of {len(runs.runs)} runs"  # noqa: E731
-    return Collapses("2", says, curves, drifting({}), equals=predicted)
+    return Collapses("2", says, curves, drift=True, equals=predicted)
 
 
 def test_collapses() -> None:
@@ -150,9 +148,9 @@ def test_collapses() -> None:
 def test_ids_start_with_the_name_of_the_figure() -> None:
     one = Estimate(1.0, 0.95, 1.05)
     figure = Figure(
-        "figZ", "", PLAN, lambda runs, scale: None,
+        "figZ", "", PLAN, lambda runs: None,
         claims=[
-            lambda runs, scale: [Constant("0", "one", one, equals=1)],
+            lambda runs: [Constant("0", "one", one, equals=1)],
             Each("lr", lambda lr: [exponent("batch", -1)]),
         ],
     )  # fmt: skip
@@ -186,7 +184,7 @@ def test_means() -> None:
     assert geometric_mean(y).value == pytest.approx(4)
     assert geometric_mean([[1.0, 4.0, 0.0, np.nan]]).value == pytest.approx(2)
     assert furthest(y / 16).value == pytest.approx(1 / 8)
-    low = converted(Estimate(2.0, 1.0, 4.0), lambda x: 1 / x)
+    low = Estimate(2.0, 1.0, 4.0).mapped(lambda x: 1 / x)
     assert (low.value, low.low, low.high) == (0.5, 0.25, 1.0)
 
 
@@ -198,7 +196,7 @@ def test_curves_show_means_in_units() -> None:
         inset=((0.6, 0.6, 0.3, 0.3), "B", "y"),
     )  # fmt: skip
     runs = runs_of(PLAN, law, "quick")
-    (axes,) = drawing(runs, "quick").axes
+    (axes,) = drawing(runs).axes
     assert len(axes.containers) == 4
     for container, (size, lr) in zip(
         axes.containers, [(64, 1.0), (64, 4.0), (128, 1.0), (128, 4.0)], strict=True
@@ -215,7 +213,7 @@ def test_curves_show_means_in_units() -> None:
 
 def test_a_panel_per_value() -> None:
     drawing = Curves("batch", "y", by="train_size", panels="lr", xlabel="", ylabel="")
-    panels = drawing(runs_of(PLAN, law, "quick"), "quick").axes
+    panels = drawing(runs_of(PLAN, law, "quick")).axes
     assert [len(panel.containers) for panel in panels] == [2, 2]
 
 

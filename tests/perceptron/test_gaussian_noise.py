@@ -66,7 +66,7 @@ def test_without_noise_it_is_gradient_descent(points) -> None:
 def test_sde_and_sgd_agree_where_steps_are_small(points) -> None:
     # Steps of B = 1 are far below the margin, and about half of the points are fitted by then.
     # 200 runs each give the means to about 1 %; they must agree to 4 standard errors.
-    data = points(512, 8)
+    data = points(256, 8)
     temperature, time = 0.005, 15.0
     sgd, sde = [], []
     for seed in range(200):

@@ -184,7 +184,7 @@ def advice(d: Diagnosis) -> str:
         sentences.append(f"From {none.batch} on no learning rate {what}.")
     limit = d.table.largest_batch
     if limit is not None and not math.isinf(limit.batch.high):
-        whole = limit.batch.mapped(lambda batch: float(round(batch)))
+        whole = limit.batch.mapped(round)
         sentences.append(
             f"On a curve through all rows, the {metric_name(d.metric)} stays within the tolerance "
             f"up to batch {shown(whole)}."

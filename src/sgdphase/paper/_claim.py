@@ -19,10 +19,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 from sgdphase.errors import InputError
-from sgdphase.paper._ledger import Claim, Scale, Verdict
-from sgdphase.paper._measure import Slope, drift, size_range
+from sgdphase.paper._ledger import Claim, Verdict
+from sgdphase.paper._measure import Slope, drift, listed, size_range
 from sgdphase.paper._runs import Runs
-from sgdphase.stats import Collapse, Curve, Estimate, collapse
+from sgdphase.stats import Curve, Estimate, collapse, effective_collapses
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ Text = str | Callable[[Runs], str]
 # What is measured: a number, or a function of the runs. None where they do not determine it.
 Measure = Estimate | None | Callable[[Runs], Estimate | None]
 # A claim, its specification, or a function of the runs of a figure that gives several.
-Decide: TypeAlias = "Claim | Spec | Callable[[Runs, Scale], Sequence[Decide]]"
+Decide: TypeAlias = "Claim | Spec | Callable[[Runs], Sequence[Decide]]"
 
 
 @dataclass(frozen=True)
@@ -273,8 +273,8 @@ class Collapses(_Equals):
         As in `Constant`.
     curves : function of the runs
         Such as `Mean("w1", over="batch").by("train_size")`.
-    more : function of the curves and of the best collapse
-        What the words add.
+    drift : bool, default False
+        The words then say how the exponent changes over each 3 consecutive sizes.
     how : dict
         Arguments of `sgdphase.stats.collapse`.
 
@@ -285,14 +285,18 @@ class Collapses(_Equals):
     """
 
     curves: Callable[[Runs], Sequence[Curve]]
-    more: Callable[[Sequence[Curve], Collapse], str] | None = None
+    drift: bool = False
     how: Mapping[str, Any] = field(default_factory=dict)
     otherwise: str = field(default="no best collapse", kw_only=True)
 
     def measured(self, runs: Runs) -> tuple[Estimate | None, str]:
         curves = self.curves(runs)
         best = collapse(curves, **self.how)
-        return best.exponent, self.more(curves, best) if self.more else ""
+        if not self.drift:
+            return best.exponent, ""
+        window = min(3, len(curves))
+        moves = effective_collapses(curves, window=window, **self.how)
+        return best.exponent, f" (effective exponent; {listed(moves, window)})"
 
 
 @dataclass(frozen=True)
@@ -313,22 +317,22 @@ class Each:
     parameter: str
     claims: Callable[[float], Sequence[Decide]]
 
-    def __call__(self, runs: Runs, scale: Scale) -> list[Claim]:
+    def __call__(self, runs: Runs) -> list[Claim]:
         return [
             replace(claim, id=f"{self.parameter}{value:g}.{claim.id}")
             for value in runs.values(self.parameter)
             for part in self.claims(value)
-            for claim in decided(part, runs.where(**{self.parameter: value}), scale)
+            for claim in decided(part, runs.where(**{self.parameter: value}))
         ]
 
 
-def decided(part: Decide, runs: Runs, scale: Scale) -> list[Claim]:
+def decided(part: Decide, runs: Runs) -> list[Claim]:
     """The lines of the ledger that a part of a figure's claims gives."""
     if isinstance(part, Claim):
         return [part]
     if isinstance(part, Spec):
         return [part.decide(runs)]
-    return [claim for each in part(runs, scale) for claim in decided(each, runs, scale)]
+    return [claim for each in part(runs) for claim in decided(each, runs)]
 
 
 def _of(value: Any, runs: Runs) -> Any:

@@ -8,14 +8,14 @@ one seed. It passes from a power law to a constant at its own `B*` and at its ow
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from sgdphase._typing import FloatArray, Mask
 from sgdphase.paper._measure import AWAY
-from sgdphase.paper._runs import Runs
+from sgdphase.paper._runs import Runs, with_observables
 from sgdphase.stats import (
     Curve,
     Estimate,
@@ -174,12 +174,8 @@ def over_seed_factors(runs: Runs, observable: str) -> Runs:
     values = np.full((cell.max() + 1, seed.max() + 1), np.nan)
     values[cell.ravel(), seed] = table[observable]
     own = _without_seed_factors(values)[cell.ravel(), seed]
-    return Runs(
-        tuple(
-            replace(run, outcome=replace(run.outcome, observables={observable: float(y)}))
-            for run, y in zip(runs.runs, own, strict=True)
-        )
-    )
+    pairs = zip(runs.runs, own, strict=True)
+    return Runs(tuple(with_observables(run, {observable: float(y)}) for run, y in pairs))
 
 
 def _without_seed_factors(values: FloatArray) -> FloatArray:

@@ -1,7 +1,7 @@
-"""How figures are drawn: colours, insets, curves with errors over seeds, trajectories in time.
+"""How figures are drawn: colours, insets, curves with errors over seeds.
 
-`Curves` and `Trajectories` are specifications of a picture, called with the runs of a figure. What
-one figure alone draws is a function in its file. Matplotlib loads with the first call.
+`Curves` is the specification of a picture, called with the runs of a figure. What one figure alone
+draws is a function in its file. Matplotlib loads with the first call.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ import numpy as np
 from sgdphase._records import Training
 from sgdphase._typing import FloatArray
 from sgdphase.diagram._style import new_figure
-from sgdphase.paper._ledger import Scale
 from sgdphase.paper._runs import Number, Runs, Where
 from sgdphase.stats import power_of_two_tex, power_or_digits
 
@@ -215,7 +214,7 @@ class Curves:
     legend: Mapping[str, Any] | None = field(default_factory=lambda: {"loc": "best"})
     size: tuple[float, float] = (5.4, 4.4)
 
-    def __call__(self, runs: Runs, scale: Scale) -> Any:
+    def __call__(self, runs: Runs) -> Any:
         runs = runs.fitted() if self.fitted else runs
         parts = runs.split(self.panels) if self.panels else [runs]
         figure, axes = new_figure(len(parts), size=self.size)
@@ -265,29 +264,3 @@ class Curves:
             draw_curve(axes, *runs.curve(self.x, self.open), unit=unit, small=raw, **hollow)
         if self.inset_y:
             draw_curve(small, *runs.curve(self.x, self.inset_y), **look | {"markersize": 3})
-
-
-@dataclass(frozen=True)
-class Trajectories:
-    """A number `y` in time at one learning rate: the first seed for each batch.
-
-    A star is the end of a training, a black dot that of one that did not fit its points.
-    """
-
-    y: str
-    ylabel: str
-    title: str
-    extra: Extra = lambda axes, runs: None
-
-    def __call__(self, runs: Runs, scale: Scale) -> Any:
-        title = rf"{self.title}, $\eta={runs.only('lr'):g}$"
-        figure, axes = panel("$t$", self.ylabel, title, size=(5.6, 4.0))
-        for batch, color in colored(runs.values("batch")):
-            (run,) = runs.where(batch=batch).at(seed=0).runs
-            along, fitted = run.outcome.trajectory, run.outcome.status == "fitted"
-            axes.plot(along["time"], along[self.y], color=color, label=f"$B={batch}$")
-            end = {"marker": "*", "mfc": color} if fitted else {"marker": "."}
-            axes.plot(along["time"][-1:], along[self.y][-1:], color="k", ms=9, **end)
-        self.extra(axes, runs)
-        legend_outside(figure, axes)
-        return figure

@@ -105,9 +105,9 @@ class Figure(Shown):
     ----------
     name, shows : str
     plan : function of a scale, which gives its trainings (a `Grid`)
-    draw : function of runs and scale, which gives a matplotlib figure (`Curves`)
+    draw : function of the runs, which gives a matplotlib figure (`Curves`)
     claims : sequence
-        Specifications of claims (`Exponent`, ...), or functions of runs and scale that give some.
+        Specifications of claims (`Exponent`, ...), or functions of the runs that give some.
         Their ids start after the name of the figure.
     trajectories : sequence of str
         Observables in time that it needs, with `time` or `step`; none by default.
@@ -116,6 +116,8 @@ class Figure(Shown):
     reduced : bool, default False
         Whether a line below the picture says what the plan left out of the paper's.
     ledger : "paper", "theory" or "ours", default "paper"; to which its claims are added
+    simulate : function of a scale
+        Gives the runs instead of the plan, where they are no trainings.
 
     Examples
     --------
@@ -128,12 +130,13 @@ class Figure(Shown):
     name: str
     shows: str
     plan: Callable[[Scale], Sequence[Training]]
-    draw: Callable[[Runs, Scale], Any]
+    draw: Callable[[Runs], Any]
     claims: Sequence[Decide]
     trajectories: Sequence[str] = ()
     remark: str = ""
     reduced: bool = False
     ledger: Ledger = "paper"
+    simulate: Callable[[Scale], Runs] | None = None
 
     def _lines(self) -> list[str]:
         return [f"{self.name}: {self.shows}"]
@@ -143,12 +146,12 @@ class Figure(Shown):
         return Claims(
             replace(claim, id=f"{self.name}.{claim.id}", cost=self._cost(claim, runs, scale))
             for part in self.claims
-            for claim in decided(part, runs, scale)
+            for claim in decided(part, runs)
         )
 
     def _cost(self, claim: Claim, runs: Runs, scale: Scale) -> str:
         """What it would take to decide a claim that `runs` do not."""
-        if claim.verdict != "undecided" or not runs.runs:
+        if claim.verdict != "undecided" or self.simulate or not runs.runs:
             return ""
         seeds, seconds = len(runs.values("seed")), sum(run.seconds for run in runs.runs)
         if claim.more_seeds is not None:
@@ -164,7 +167,7 @@ class Figure(Shown):
 
     def picture(self, runs: Runs, scale: Scale) -> Any:
         """The drawing of `runs` at a `scale`, with the line below it."""
-        drawn = self.draw(runs, scale)
+        drawn = self.draw(runs)
         if self.reduced:
             letters = int(19 * drawn.get_size_inches()[0])  # that fit its width
             lines = textwrap.wrap(left_out(self.plan(scale), self.plan("paper")), letters)

@@ -90,7 +90,7 @@ def make(
         "command": f"sgdphase figure {figure.name} --scale {scale}",
         "version": version("sgdphase"),
         "date": date.today().isoformat(),
-        "seeds": runs.values("seed") if runs.runs else [],
+        "seeds": sorted({training.seed for training in figure.plan(scale)}),
     }
     write_tables(out / TABLES, figure.name, runs, provenance, figure.trajectories)
     return redraw(figure, out / TABLES, out)
@@ -140,9 +140,9 @@ def collect(
 ) -> Runs:
     """The runs of a figure, after running those that the store does not have."""
     check_scale(scale)
+    if figure.simulate:
+        return figure.simulate(scale)
     plan = figure.plan(scale)
-    if not plan:
-        return Runs(())
     trajectories = bool(figure.trajectories)
     summary = sweep(plan, store, workers=workers, trajectories=trajectories, progress=progress)
     return Runs(tuple(sorted(summary.runs, key=lambda run: run.training.key)))
@@ -212,14 +212,12 @@ def _ledgers(folder: Path) -> list[dict[str, Any]]:
             raise InputError(f"'{path}': is not JSON ({error})") from None
         valid = isinstance(ledger, dict) and ledger.keys() >= _HEAD
         claims = ledger["claims"] if valid else None
-        if not isinstance(claims, list) or any(not _is_claim(each) for each in claims):
+        if not isinstance(claims, list) or not all(
+            isinstance(claim, dict) and claim.keys() >= _ENTRIES for claim in claims
+        ):
             raise InputError(f"'{path}': holds no claims as `sgdphase figure` writes them")
         ledgers.append(ledger)
     return ledgers
-
-
-def _is_claim(value: Any) -> bool:
-    return isinstance(value, dict) and value.keys() >= _ENTRIES
 
 
 def _folder(path: Path | str) -> Path:

@@ -27,7 +27,6 @@ from sgdphase.stats import (
     Curve,
     Estimate,
     PowerLaw,
-    effective_collapses,
     effective_power_laws,
     interval,
     logarithms,
@@ -46,16 +45,6 @@ AWAY = 4.0
 WINDOW = 4
 
 
-def converted(estimate: Estimate, by: Callable[[float], float]) -> Estimate:
-    """A monotonic function of a number and of its interval.
-
-    >>> converted(Estimate(2.0, 1.0, 3.0), lambda x: -x)
-    -2 [-3, -1]
-    """
-    low, high = sorted([by(estimate.low), by(estimate.high)])
-    return Estimate(float(by(estimate.value)), float(low), float(high))
-
-
 def estimate(values: ArrayLike, of: Callable[[FloatArray], FloatArray]) -> Estimate:
     """A function of the means over seeds of `values [..., seeds]`, which may have axes in front."""
     y = np.asarray(values, dtype=np.float64)
@@ -71,7 +60,7 @@ def mean(values: ArrayLike) -> Estimate:
 
 def geometric_mean(values: ArrayLike) -> Estimate:
     """As `mean`, of the logarithms; what is not above 0 counts as missing."""
-    return converted(mean(logarithms(values)), lambda x: float(np.exp(x)))
+    return mean(logarithms(values)).mapped(np.exp)
 
 
 def share(hits: int, trials: int) -> Estimate:
@@ -254,17 +243,6 @@ def listed(fits: Sequence[PowerLaw] | Sequence[Collapse], window: int) -> str:
     """The exponents of several windows, in order of size."""
     values = ", ".join(f"{fit.exponent.value:.2f}" for fit in fits)
     return f"over {window} consecutive sizes, smallest first: {values}"
-
-
-def drifting(how: Mapping[str, Any]) -> Callable[[Sequence[Curve], Collapse], str]:
-    """What a claim adds about its best collapse: the exponents of each 3 consecutive sizes."""
-
-    def more(curves: Sequence[Curve], best: Collapse) -> str:
-        window = min(3, len(curves))
-        moves = effective_collapses(curves, window=window, **how)
-        return f" (effective exponent; {listed(moves, window)})"
-
-    return more
 
 
 def size_range(sizes: Sequence[float] | FloatArray) -> str:

@@ -14,9 +14,8 @@ import numpy as np
 
 from sgdphase._typing import FloatArray, Mask
 from sgdphase.diagram import PhaseDiagram, Plane
-from sgdphase.paper._claim import TENTH, Above, Constant, Decide, Tolerance
+from sgdphase.paper._claim import TENTH, Constant, Decide, Tolerance
 from sgdphase.paper._figure import Figure
-from sgdphase.paper._ledger import Scale
 from sgdphase.paper._measure import AWAY
 from sgdphase.paper._runs import Runs
 from sgdphase.paper._settings import SettingAt, heading
@@ -190,7 +189,7 @@ FIXED_PART = (
 )
 
 
-def phase_claims(runs: Runs, scale: Scale) -> list[Constant]:
+def phase_claims(runs: Runs) -> list[Constant]:
     """(1) to (5): the alignment in each regime, the line between them, and the test error."""
     perceptron = runs.runs[0].training.model == "perceptron"
     first_step = FIXED_PART if perceptron and runs.only("chi") == 0 else ""
@@ -245,15 +244,7 @@ def line_claim(
     return Constant(id, says, slope, within=LINE, **how)
 
 
-def growth_claim(id: str, says: str, plane: Plane, noise: Region) -> Above:
-    """A number grows with T over a region: its exponent is one that is not taken for 0."""
-    fit = region_fit(plane, noise.cells, (1, -1))
-    reason = "exponent of T over the cells at least a factor 4 inside; up to a tenth counts as none"
-    few = noise.too_few(3, some_fitted(plane))
-    return Above(id, says, fit.exponent(1) if fit else None, TENTH.size, reason, otherwise=few)
-
-
-def draw_phases(runs: Runs, scale: Scale) -> Any:
+def draw_phases(runs: Runs) -> Any:
     """Alignment and test error, side by side, under a line that says the setting."""
     from sgdphase.diagram import draw_figure
 
@@ -265,7 +256,7 @@ def draw_phases(runs: Runs, scale: Scale) -> Any:
 
 
 def plane_figure(
-    name: str, shows: str, at: SettingAt, draw: Callable[[Runs, Scale], Any], claims: Decide | None
+    name: str, shows: str, at: SettingAt, draw: Callable[[Runs], Any], claims: Decide | None
 ) -> Figure:
     """A figure on the plane of a network."""
     return Figure(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import nan
@@ -64,13 +64,16 @@ class Runs(Shown):
 
     def where(self, **fixed: Any) -> Runs:
         """Those whose parameters (`train_size`, `chi`, `lr`, ...) have `fixed` values."""
-        return Runs(
-            tuple(
-                run
-                for run, own in zip(self.runs, self._parameters, strict=True)
-                if all(own[name] == value for name, value in fixed.items())
-            )
+        return self._kept(
+            all(own[name] == value for name, value in fixed.items()) for own in self._parameters
         )
+
+    def _kept(self, which: Iterable[bool]) -> Runs:
+        """Those for which it is true; they keep their parameters, which take time to make."""
+        places = [place for place, keep in enumerate(which) if keep]
+        kept = Runs(tuple(self.runs[place] for place in places))
+        vars(kept)["_parameters"] = [self._parameters[place] for place in places]
+        return kept
 
     def values(self, parameter: str) -> list[Any]:
         """The values that a `parameter` takes, in increasing order."""
@@ -87,19 +90,15 @@ class Runs(Shown):
 
     def that(self, where: Where | None) -> Runs:
         """Those for whose training `where` is true."""
-        return (
-            self if where is None else Runs(tuple(run for run in self.runs if where(run.training)))
-        )
+        return self if where is None else self._kept(where(run.training) for run in self.runs)
 
     def at(self, **places: int | slice) -> Runs:
         """Those at `places` among the values of parameters: `batch=-1` is the largest batch."""
-        kept = self
-        for name, place in places.items():
-            values = self.values(name)[place]
-            chosen = values if isinstance(place, slice) else [values]
-            kept = Runs(tuple(run for run, own in zip(kept.runs, kept._parameters, strict=True)
-                              if own[name] in chosen))  # fmt: skip
-        return kept
+        chosen: dict[str, Any] = {name: self.values(name)[at] for name, at in places.items()}
+        among = {n: v if isinstance(v, list) else [v] for n, v in chosen.items()}
+        return self._kept(
+            all(own[name] in values for name, values in among.items()) for own in self._parameters
+        )
 
     def curve(self, x: str, y: Number, **fixed: Any) -> tuple[FloatArray, FloatArray]:
         """A number `y`, as `[n, seeds]`, at the values `[n]` of a parameter `x`; NaN if missing.
@@ -142,14 +141,13 @@ class Runs(Shown):
     @cached_property
     def with_exact_errors(self) -> Runs:
         """The same runs of perceptrons, with the test error of infinitely many points."""
-        runs = []
+        runs: list[Run] = []
         for part in self.split("chi"):
             lam = [number(run, "w1") / number(run, "w_perp") for run in part.runs]
             errors = expected_error(np.nan_to_num(lam), part.only("chi"))
             for run, error in zip(part.runs, errors.tolist(), strict=True):
-                fitted = run.outcome.status == "fitted"
-                observables = {**run.outcome.observables, "test_error": error if fitted else nan}
-                runs.append(replace(run, outcome=replace(run.outcome, observables=observables)))
+                error = error if run.outcome.status == "fitted" else nan
+                runs.append(with_observables(run, {**run.outcome.observables, "test_error": error}))
         return Runs(tuple(runs))
 
     def fitted(self) -> Runs:
@@ -162,14 +160,13 @@ class Runs(Shown):
         nothing = dict.fromkeys(
             (name for run in self.runs for name in run.outcome.observables), nan
         )
-        return Runs(
-            tuple(
-                run
-                if run.outcome.status == "fitted"
-                else replace(run, outcome=replace(run.outcome, observables=nothing))
-                for run in self.runs
-            )
-        )
+        return Runs(tuple(run if run.outcome.status == "fitted" else with_observables(run, nothing)
+                          for run in self.runs))  # fmt: skip
+
+
+def with_observables(run: Run, observables: Mapping[str, float]) -> Run:
+    """The same run with other final numbers."""
+    return replace(run, outcome=replace(run.outcome, observables=observables))
 
 
 def number(run: Run, y: Number) -> float:

@@ -115,16 +115,15 @@ def _by_scale(paper: Setting, *, quick: Mapping[str, Any], laptop: Mapping[str, 
 
 
 _FC = Setting(MnistParity(), "fc", SMALL_MARGIN, 32768, 128, (-11, 11, 1), (0, 10, 1), 5, 32768)
-_FC_QUICK = dict(
-    train_size=256, width=32, rates=(-9, 7, 4), batches=(0, 8, 4), seeds=2, test_size=1024,
-    coldest=2.0**-9, slowest=2.0**-5, max_samples=2**20,
-)  # fmt: skip
 
 # The fully connected net on parity MNIST at small margin (Fig. 1B). At P = 2048 the line was at
 # T = 2^-10.2 (at any P) and at eta = 2^-5.3, which grows as P^0.2: to 2^-4.5 here.
 fc = _by_scale(
     _FC,
-    quick=_FC_QUICK,
+    quick=dict(
+        train_size=256, width=32, rates=(-9, 7, 4), batches=(0, 8, 4), seeds=2, test_size=1024,
+        coldest=2.0**-9, slowest=2.0**-5, max_samples=2**20,
+    ),
     laptop=dict(
         rates=(-2, 6, 1), cold_rates=(-11, -3, 2), seeds=3, coldest=2.0**-11, slowest=2.0**-9,
         floor=2.0**-14, max_samples=2**26,

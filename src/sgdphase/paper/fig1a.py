@@ -22,7 +22,7 @@ from sgdphase.paper._claim import Constant, Each, Tolerance, fifth
 from sgdphase.paper._draw import draw_curve, panel
 from sgdphase.paper._figure import Figure, Grid, together
 from sgdphase.paper._ledger import Claim, Scale, Verdict
-from sgdphase.paper._measure import converted, drift, exponent, scales, size_range
+from sgdphase.paper._measure import drift, exponent, scales, size_range
 from sgdphase.paper._planes import complete, draw_phases, phase_claims
 from sgdphase.paper._runs import Runs
 from sgdphase.stats import (
@@ -56,7 +56,7 @@ def _small_grid(chi: float, lowest: int) -> Grid:
     return _grid(chi, train_size=512, dim=16, lr=rates, batch=batches, seeds=2, test_size=2048)
 
 
-def best_claim(runs: Runs, scale: Scale) -> list[Claim]:
+def best_claim(runs: Runs) -> list[Claim]:
     """(6): where the test error is lowest, by the boundaries as they are drawn.
 
     In a replicate, errors and boundaries vary: the errors with the seeds, the boundaries within
@@ -112,7 +112,7 @@ def line_by_size(runs: Runs) -> tuple[FloatArray, FloatArray]:
     return np.array(runs.values("train_size"), dtype=np.float64), 2.0 ** np.array(rows)
 
 
-def line_claims(runs: Runs, scale: Scale) -> list[Constant]:
+def line_claims(runs: Runs) -> list[Constant]:
     """The text: below `eta ~ kappa P^gamma` the first step does not matter."""
     gamma, (sizes, line) = 1 / (1 + runs.only("chi")), line_by_size(runs)
     says, within = "at full batch eta_c ~ P^gamma", fifth(gamma)
@@ -123,7 +123,7 @@ def line_claims(runs: Runs, scale: Scale) -> list[Constant]:
     return [Constant("1", says, exponent(sizes, line), equals=gamma, within=within)]
 
 
-def draw_line(runs: Runs, scale: Scale) -> Any:
+def draw_line(runs: Runs) -> Any:
     """`lr_c` at full batch against the number of points, and the theory's line without a fit."""
     sizes, line = line_by_size(runs)
     chi, dim, margin = (runs.only(name) for name in ("chi", "dim", "margin"))
@@ -154,7 +154,7 @@ _THEORY: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 
 
-def draw_with_theory(runs: Runs, scale: Scale) -> Any:
+def draw_with_theory(runs: Runs) -> Any:
     parts = runs.split("chi")
     figure, axes = new_figure(len(parts), size=(3.3, 3.5))
     for letter, each, part in zip("abc", axes, parts, strict=False):
@@ -222,7 +222,7 @@ def _boxed() -> dict[str, Any]:
     return {"bbox": {"facecolor": "white", "alpha": 0.75, "edgecolor": "none", "pad": 0.8}}
 
 
-def prefactor_claims(runs: Runs, scale: Scale) -> list[Constant]:
+def prefactor_claims(runs: Runs) -> list[Constant]:
     """Of one chi."""
     diagram, expected = runs.diagram, scales(runs.runs[0].training)
     bend = expected.critical_temperature * expected.critical_batch
@@ -243,12 +243,11 @@ HALF_A_DECADE = Tolerance(
 
 
 def _ratio(id: str, name: str, measured: Estimate | None, predicted: float) -> Constant:
-    logs = measured and converted(measured, lambda x: float(np.log10(x / predicted)))
-    says, no = (
-        f"{name}: log10 of measured over theory, no fit",
-        "the plane does not hold this boundary",
-    )
-    return Constant(id, says, logs, equals=0, within=HALF_A_DECADE, otherwise=no)
+    logs = measured and measured.mapped(lambda x: np.log10(x / predicted))
+    return Constant(
+        id, f"{name}: log10 of measured over theory, no fit", logs, equals=0, within=HALF_A_DECADE,
+        otherwise="the plane does not hold this boundary",
+    )  # fmt: skip
 
 
 def _figure(name: str, chi: float, claims: Any) -> Figure:

@@ -18,7 +18,6 @@ from sgdphase.diagram._style import BLUE, ORANGE, new_figure
 from sgdphase.paper._claim import Above, Constant, Spec, Tolerance
 from sgdphase.paper._draw import draw_curve, key, legend, letter
 from sgdphase.paper._figure import Figure, Grid, together
-from sgdphase.paper._ledger import Scale
 from sgdphase.paper._measure import exponent, per_seed
 from sgdphase.paper._runs import Runs
 from sgdphase.paper._settings import LARGE_MARGIN, heading
@@ -49,7 +48,7 @@ def by_loss(runs: Runs, observable: str) -> tuple[FloatArray, FloatArray, FloatA
     return own["hinge"][0], own["hinge"][1], own["logistic"][1]
 
 
-def claims(runs: Runs, scale: Scale) -> list[Spec]:
+def claims(runs: Runs) -> list[Spec]:
     temperature, hinge, entropy = by_loss(runs, "weight_change")
     _, hinge_error, entropy_error = by_loss(runs, "test_error")
     both = np.isfinite(logarithms(hinge * entropy)).any(axis=1)
@@ -73,7 +72,7 @@ def claims(runs: Runs, scale: Scale) -> list[Spec]:
     ]  # fmt: skip
 
 
-def draw(runs: Runs, scale: Scale) -> Any:
+def draw(runs: Runs) -> Any:
     figure, both = new_figure(rows=2, size=(5.0, 2.9))
     for axes, (name, observable, label) in zip(both, PANELS, strict=True):
         for loss, (words, color, marker) in LOSSES.items():

@@ -19,7 +19,6 @@ from sgdphase._typing import FloatArray
 from sgdphase.paper._claim import Above, Below, Constant, Exponent, Tolerance
 from sgdphase.paper._draw import colored, conditions, panel
 from sgdphase.paper._figure import Figure, Grid
-from sgdphase.paper._ledger import Scale
 from sgdphase.paper._measure import Mean, above_critical, below_critical, mean, scales, share
 from sgdphase.paper._runs import Runs, Trajectory
 from sgdphase.problems import TeacherTask
@@ -75,7 +74,7 @@ def zero_loss(along: FloatArray, across: FloatArray, w_perp: FloatArray) -> Floa
     return np.array([((MARGIN - size * across) / along).max() for size in w_perp])
 
 
-def draw(runs: Runs, scale: Scale, momentum: float = 0.0) -> Any:
+def draw(runs: Runs, momentum: float = 0.0) -> Any:
     batches = [*whole_powers(1, 11, 2), runs.only("train_size")]
     paths = {batch: runs.trajectories(batch=batch, momentum=momentum)[0] for batch in batches}
     shown = runs.where(momentum=momentum).at(seed=0)

@@ -20,17 +20,8 @@ from sgdphase import theory
 from sgdphase._sweep import Run
 from sgdphase._typing import FloatArray
 from sgdphase.paper._claim import Above, Below, Constant, Spec, Tolerance
-from sgdphase.paper._draw import (
-    Trajectories,
-    colored,
-    conditions,
-    key,
-    legend_outside,
-    letter,
-    panel,
-)
+from sgdphase.paper._draw import colored, conditions, key, legend_outside, letter, panel
 from sgdphase.paper._figure import Figure, Grid
-from sgdphase.paper._ledger import Scale
 from sgdphase.paper._measure import Mean, above_critical, below_critical, furthest, mean
 from sgdphase.paper._runs import Runs, at, time_grid
 from sgdphase.paper._settings import cells, fc, fc_large_margin
@@ -47,10 +38,21 @@ def _first_step(dim: int) -> float:
     return theory.first_step(lr=LR, batch=1, dim=dim, chi=CHI).w1
 
 
-def _theory(axes: Any, runs: Runs) -> None:
-    dim = runs.only("dim")
-    axes.set_title(conditions(runs.at(seed=0)), fontsize="medium")
-    for run in runs.at(seed=0).that(below_critical("batch")).runs:
+def draw_perceptron(runs: Runs) -> Any:
+    """`w1` in time: the first seed for each batch.
+
+    A star is the end of a training, a black dot that of one that did not fit its points.
+    """
+    dim, shown = runs.only("dim"), runs.at(seed=0)
+    figure, axes = panel("$t$", "$w_1$", conditions(shown), size=(5.6, 4.0))
+    for part, color in colored(shown.split("batch")):
+        (run,) = part.runs
+        time, w1 = run.outcome.trajectory["time"], run.outcome.trajectory["w1"]
+        axes.plot(time, w1, color=color, label=f"$B={run.training.batch}$")
+        fitted = run.outcome.status == "fitted"
+        end = {"marker": "*", "mfc": color} if fitted else {"marker": "."}
+        axes.plot(time[-1:], w1[-1:], color="k", ms=9, **end)
+    for run in shown.that(below_critical("batch")).runs:
         times, temperature = np.geomspace(LR, run.outcome.time, 200), run.training.temperature
         w1 = theory.online(times, chi=CHI, dim=dim, margin=MARGIN, temperature=temperature).w1
         axes.plot(times, w1, "k--", linewidth=0.9)
@@ -61,6 +63,8 @@ def _theory(axes: Any, runs: Runs) -> None:
         0.98, step / 1.1, "first step, theory", color="0.4", ha="right", va="top",
         fontsize="small", transform=axes.get_yaxis_transform(),
     )  # fmt: skip
+    legend_outside(figure, axes)
+    return figure
 
 
 def _growth(run: Run) -> float:
@@ -109,7 +113,7 @@ def mark_few(axes: Any, runs: Runs) -> None:
     axes.text(time * 1.1, 0.02, f"{FEW} steps", color="0.4", fontsize="small", transform=foot)
 
 
-def small_margin_claims(runs: Runs, scale: Scale) -> list[Spec]:
+def small_margin_claims(runs: Runs) -> list[Spec]:
     smallest, *_, largest = runs.values("batch")
     return [
         Below("1a", f"smallest B ({smallest}): the alignment grows through training; alignment "
@@ -128,7 +132,7 @@ def small_margin_claims(runs: Runs, scale: Scale) -> list[Spec]:
     ]  # fmt: skip
 
 
-def large_margin_claims(runs: Runs, scale: Scale) -> list[Spec]:
+def large_margin_claims(runs: Runs) -> list[Spec]:
     largest = runs.values("batch")[-1]
     return [
         Below("1a", "inflation: the alignment does not jump in the first step; alignment after it "
@@ -147,7 +151,7 @@ def _largest_part(runs: Runs) -> Estimate:
     return max(each, key=lambda part: -np.inf if np.isnan(part.value) else part.value)
 
 
-def draw_network(runs: Runs, scale: Scale, panel_letter: str = "") -> Any:
+def draw_network(runs: Runs, panel_letter: str = "") -> Any:
     """The mean alignment over seeds in time for each batch; a band of one error of the mean.
 
     A seed keeps its last value after its end. A star is the end of a training (geometric mean over
@@ -204,7 +208,7 @@ FIGURES = (
             quick=dict(train_size=4096, dim=32, batch=whole_powers(0, 12, 2), seeds=3),
             paper=dict(train_size=8192, dim=128, batch=[*whole_powers(0, 12, 2), 8192], seeds=5),
         ),
-        draw=Trajectories("w1", "$w_1$", title="perceptron", extra=_theory),
+        draw=draw_perceptron,
         claims=[
             Above("1a", "B <= B*/4: w1 grows through training; final w1 over the first step's "
                   "mean, at the largest such B",

@@ -19,14 +19,7 @@ import numpy as np
 from sgdphase.paper._claim import Collapses, Constant, Each, Exponent, Spec, Tolerance, fifth
 from sgdphase.paper._draw import DASHED, Curves, conditions
 from sgdphase.paper._figure import Figure, Grid, grid_values, together
-from sgdphase.paper._measure import (
-    Mean,
-    above_critical,
-    below_critical,
-    drifting,
-    exponents,
-    size_range,
-)
+from sgdphase.paper._measure import Mean, above_critical, below_critical, exponents, size_range
 from sgdphase.paper._runs import Runs, computed_error
 from sgdphase.theory import constants, mean_abs_x1
 
@@ -95,7 +88,7 @@ def _claims(chi: float) -> list[Spec]:
               untestable=never),
         Collapses("3", "B* ~ P^gamma by best collapse of w1/eta",
                   Mean(lambda run: run.outcome["w1"] / run.training.lr, "batch").by("train_size"),
-                  drifting({}), equals=gamma, within=fifth(gamma)),
+                  drift=True, equals=gamma, within=fifth(gamma)),
         Small("4", "noise-dominated: test error ~ 1/P at the end of training", y=computed_error,
               of="train_size", equals=-1,
               within=Tolerance(0.1, "regimes differ by 1 in it: after a large first step the "

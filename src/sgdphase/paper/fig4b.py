@@ -34,7 +34,7 @@ from sgdphase.paper._critical import (
 from sgdphase.paper._draw import MARKERS, Curves, key, legend, letter, spread
 from sgdphase.paper._figure import Figure, fresh_seeds, grid_values
 from sgdphase.paper._ledger import Scale
-from sgdphase.paper._measure import Mean, converted, size_range
+from sgdphase.paper._measure import Mean, size_range
 from sgdphase.paper._runs import Runs
 from sgdphase.paper._settings import (
     LARGE_MARGIN,
@@ -109,7 +109,7 @@ class Crossing:
     kernel: float | None = None
     smaller: tuple[str, float] | None = None
 
-    def claims(self, runs: Runs, scale: Scale) -> list[Spec]:
+    def claims(self, runs: Runs) -> list[Spec]:
         own = runs.where(margin=self.margin)
         try:
             critical = critical_batches(own, self.observable)
@@ -149,7 +149,7 @@ class Crossing:
             Constant("3b", f"{LARGE} B", in_batch, equals=0, otherwise=few),
         ]  # fmt: skip
         if self.kernel is not None:
-            chi = converted(measured, chi_of) if measured and measured.low > 0 else None
+            chi = measured.mapped(chi_of) if measured and measured.low > 0 else None
             infinite = "the interval of the exponent reaches 0, where chi is infinite"
             specs.append(
                 Constant("4", f"chi = 1/x - 1 of B* ~ P^x is relatively close to the "
@@ -160,7 +160,7 @@ class Crossing:
             )  # fmt: skip
         return specs
 
-    def draw(self, runs: Runs, scale: Scale) -> Any:
+    def draw(self, runs: Runs) -> Any:
         """What is learnt against `B/P^exponent`, and `B*` against `P`."""
         own = runs.where(margin=self.margin).fitted()
         figure, (top, bottom) = new_figure(rows=2, size=(5.4, 3.6))

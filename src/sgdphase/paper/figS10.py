@@ -28,7 +28,6 @@ from sgdphase.paper._draw import (
     power_label,
 )
 from sgdphase.paper._figure import Figure, Grid
-from sgdphase.paper._ledger import Scale
 from sgdphase.paper._measure import above_critical, geometric_mean, scales
 from sgdphase.paper._runs import (
     Runs,
@@ -59,7 +58,7 @@ def _unfitted(along: Trajectory, kind: str) -> FloatArray:
     return along["unfitted"] if kind == "train" else expected_unfitted(along, CHI)
 
 
-def draw_unfitted(runs: Runs, scale: Scale) -> Any:
+def draw_unfitted(runs: Runs) -> Any:
     dim, largest = runs.only("dim"), runs.values("train_size")[-1]
     title = conditions(runs, "lr")
     figure, axes = panel(r"$t\,P^{-b}$", r"$n(\mathbf{w}^t)\,P$", title)
@@ -115,11 +114,8 @@ def _collapses(id: str, name: str, kind: str) -> Collapses:
 
 
 def _times_in_theory(axes: Any, runs: Runs) -> None:
-    largest = runs.at(train_size=-1)
-    T, unit = (
-        np.array(runs.values("temperature")),
-        scales(largest.at(temperature=0).runs[0].training),
-    )
+    largest, T = runs.at(train_size=-1), np.array(runs.values("temperature"))
+    unit = scales(largest.at(temperature=0).runs[0].training)
     expected = T * unit.crossover_time / T[0] / largest.only("train_size") ** B
     axes.plot(T, expected, label=r"theory $\hat t$", **DASHED)
     key(axes, "o", r"$\hat t$")

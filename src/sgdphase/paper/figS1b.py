@@ -21,7 +21,6 @@ from sgdphase.diagram._style import GREEN, new_figure
 from sgdphase.paper._claim import Constant, Exponent, Tolerance
 from sgdphase.paper._draw import colored, conditions, legend_outside, letters, power_label
 from sgdphase.paper._figure import Figure, Grid
-from sgdphase.paper._ledger import Scale
 from sgdphase.paper._measure import Mean, above_critical, furthest
 from sgdphase.paper._runs import Runs, Trajectory
 from sgdphase.stats import logarithms, powers
@@ -76,10 +75,10 @@ def _arrival(run: Run) -> float:
 Lines = Iterator[tuple[FloatArray, Any, dict[str, Any]]]
 
 
-def _draw(lines: Callable[[Runs], Lines]) -> Callable[[Runs, Scale], Any]:
+def _draw(lines: Callable[[Runs], Lines]) -> Callable[[Runs], Any]:
     """`w1` in the first panel, `|w_perp|` in the second, with the same axes."""
 
-    def draw(runs: Runs, scale: Scale) -> Any:
+    def draw(runs: Runs) -> Any:
         figure, panels = new_figure(2, size=(4.2, 3.6))
         for time, weights, look in lines(runs):
             for axes, name in zip(panels, WEIGHTS, strict=True):

@@ -27,7 +27,7 @@ from sgdphase.paper._claim import TENTH, Above, Collapses, Constant, Exponent, T
 from sgdphase.paper._draw import DASHED, Curves, colored, conditions, key
 from sgdphase.paper._figure import Figure, fresh_seeds
 from sgdphase.paper._ledger import Scale
-from sgdphase.paper._measure import Mean, above_critical, below_critical, drifting, estimate
+from sgdphase.paper._measure import Mean, above_critical, below_critical, estimate
 from sgdphase.paper._runs import Number, Runs, computed_error
 from sgdphase.stats import Curve, Estimate, powers, whole_powers
 from sgdphase.theory import constants, scales
@@ -167,7 +167,7 @@ def _shifts(by: str) -> Callable[[Runs], list[Curve]]:
     return ratio.by(by)
 
 
-def _never_helps(runs: Runs, scale: Scale) -> list[Above]:
+def _never_helps(runs: Runs) -> list[Above]:
     """The decay, in units of `Lambda*`, at which the error over that without decay is lowest."""
     rows = []
     for part in runs.where(temperature=T).split("train_size"):
@@ -185,7 +185,6 @@ def _never_helps(runs: Runs, scale: Scale) -> list[Above]:
 
 
 GAMMA, FAR_BELOW = constants(CHI).gamma, below_critical("weight_decay", AWAY)
-BETWEEN = {"between": (-5.0, 1.0)}
 FIGURE = Figure(
     "figS2a",
     "test error and final w1 against weight decay for several P",
@@ -204,7 +203,7 @@ FIGURE = Figure(
                  where=lambda training: _at_t(training) and FAR_BELOW(training),
                  within=fifth(GAMMA), drift=True),
         Collapses("3a", "Lambda* ~ P^-b by best collapse of w1/w1(0) against Lambda",
-                  _shifts("train_size"), drifting(BETWEEN), how=BETWEEN,
+                  _shifts("train_size"), drift=True, how={"between": (-5.0, 1.0)},
                   equals=-constants(CHI).b, within=fifth(GAMMA)),
         Collapses("3b", lambda runs: "Lambda* ~ 1/T by best collapse of w1/w1(0) against Lambda "
                   f"at P = {runs.values('train_size')[1]}",

@@ -7,21 +7,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from sgdphase.diagram import Plane
-from sgdphase.paper._claim import Above, Below
+from sgdphase.paper._claim import TENTH, Above, Below
 from sgdphase.paper._draw import Curves
 from sgdphase.paper._figure import Figure
-from sgdphase.paper._ledger import Scale
 from sgdphase.paper._measure import geometric_mean
-from sgdphase.paper._planes import (
-    GD,
-    NOISE,
-    Region,
-    growth_claim,
-    plane_figure,
-    regions,
-    some_fitted,
-)
+from sgdphase.paper._planes import GD, NOISE, plane_figure, region_fit, regions, some_fitted
 from sgdphase.paper._runs import Runs
 from sgdphase.paper._settings import SettingAt, cnn, fc, heading
 
@@ -32,21 +22,22 @@ def _critical(axes: Any, runs: Runs) -> None:
         axes.axvline(temperature.value, color="0.4", ls="--", lw=1, label="$T_c$")
 
 
-def kernel_claims(runs: Runs, scale: Scale) -> list[Above]:
+def kernel_claims(runs: Runs) -> list[Above]:
     """In the regimes, as cut out by the boundaries of the alignment."""
     plane, inside = runs.plane("ntk_change"), regions(runs.diagram)
-    says = "the change of the kernel grows with T in the noise-dominated regime"
-    return [growth_claim("1", says, plane, inside[NOISE]), lazy_claim("2", plane, inside[GD])]
-
-
-def lazy_claim(id: str, plane: Plane, cold: Region) -> Below:
-    """At small T the change is much smaller than the kernel: training is lazy."""
     fitted = some_fitted(plane)
-    kept = cold.cells & fitted
-    change = geometric_mean(plane.value[kept]) if kept.any() else None
-    says = "at small T (GD) the kernel hardly changes: training is lazy"
-    reason = "relative change, geometric mean; up to a tenth counts as much smaller than the kernel"
-    return Below(id, says, change, 0.1, reason, otherwise=cold.too_few(1, fitted))
+    growth = region_fit(plane, inside[NOISE].cells, (1, -1))
+    cold = inside[GD].cells & fitted
+    return [
+        Above("1", "the change of the kernel grows with T in the noise-dominated regime",
+              growth.exponent(1) if growth else None, TENTH.size,
+              "exponent of T over the cells at least a factor 4 inside; up to a tenth counts as "
+              "none", otherwise=inside[NOISE].too_few(3, fitted)),
+        Below("2", "at small T (GD) the kernel hardly changes: training is lazy",
+              geometric_mean(plane.value[cold]) if cold.any() else None, 0.1,
+              "relative change, geometric mean; up to a tenth counts as much smaller than the "
+              "kernel", otherwise=inside[GD].too_few(1, fitted)),
+    ]  # fmt: skip
 
 
 def _figure(name: str, of: str, at: SettingAt) -> Figure:

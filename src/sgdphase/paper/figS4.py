@@ -22,7 +22,6 @@ from sgdphase.diagram._style import BLUE, new_figure
 from sgdphase.paper._claim import Above, Below, Constant, Spec, Tolerance
 from sgdphase.paper._draw import Curves, letter
 from sgdphase.paper._figure import Figure, Grid
-from sgdphase.paper._ledger import Scale
 from sgdphase.paper._measure import mean
 from sgdphase.paper._runs import Runs
 from sgdphase.paper._settings import SMALL_MARGIN
@@ -71,7 +70,7 @@ def _marks(axes: Any, runs: Runs) -> None:
     small.set_yscale("log", base=2)
 
 
-def temperature_claims(runs: Runs, scale: Scale) -> list[Spec]:
+def temperature_claims(runs: Runs) -> list[Spec]:
     temperature, factor, error = by_temperature(runs)
     hottest = int(np.flatnonzero(np.isfinite(factor).all(axis=1))[-1])
     adapts, falls = crossings(runs)
@@ -128,7 +127,7 @@ def first_crossing(x: FloatArray, y: FloatArray, level: float) -> float:
     return float(x[before] * (x[after] / x[before]) ** share)
 
 
-def draw_amplification(runs: Runs, scale: Scale) -> Any:
+def draw_amplification(runs: Runs) -> Any:
     from matplotlib.colors import LogNorm
 
     figure, axes = new_figure(size=(5.4, 4.2))
@@ -151,7 +150,7 @@ def draw_amplification(runs: Runs, scale: Scale) -> Any:
     return figure
 
 
-def amplification_claims(runs: Runs, scale: Scale) -> list[Spec]:
+def amplification_claims(runs: Runs) -> list[Spec]:
     _, factor, error = by_temperature(runs)
     fits = np.array([slope_and_bend(*own) for own in zip(factor.T, error.T, strict=True)])
     where = f"over the T at which Lambda > {ADAPTED:g}"

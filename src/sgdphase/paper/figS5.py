@@ -189,8 +189,8 @@ def four_panels(
             f"{of} at margin 1 in (B, eta): {what}; lines where the weight change is {factor:g} x "
             "that of eta -> 0",
             at,
-            lambda runs, scale: draw_panel(runs, by_weight_change(runs, factor), letter),
-            (lambda runs, scale: claims[letter](runs, by_weight_change(runs, factor)))
+            lambda runs: draw_panel(runs, by_weight_change(runs, factor), letter),
+            (lambda runs: claims[letter](runs, by_weight_change(runs, factor)))
             if letter in claims
             else None,
         )
@@ -204,10 +204,8 @@ BEST = "the lowest test error is in the noise-dominated regime"
 def fc_at_the_end(runs: Runs, lines: PhaseDiagram) -> list[Claim | Spec]:
     """S5C."""
     end = Regimes.of(runs.plane("test_error"), lines)
-    better, less = (
-        "first-step-dominated SGD is better than GD",
-        "but less so than noise-dominated SGD",
-    )
+    better = "first-step-dominated SGD is better than GD"
+    less = "but less so than noise-dominated SGD"
     return [
         best_claim("2", BEST, end.errors, lines),
         Below("3", better, bound=1.0, reason=LOWER, **end.ratio(FIRST_STEP, GD)),
@@ -251,10 +249,8 @@ def cnn_early(runs: Runs, lines: PhaseDiagram) -> list[Claim | Spec]:
     ]
 
 
-NET, CNN = (
-    "the fully connected net on parity MNIST",
-    "the CNN on CIFAR10 (animals against the rest)",
-)
+NET = "the fully connected net on parity MNIST"
+CNN = "the CNN on CIFAR10 (animals against the rest)"
 FIGURES = (
     *four_panels("figS5", NET, fc_large_margin, 1.3, {"c": fc_at_the_end, "d": fc_early}),
     *four_panels("figS6", CNN, cnn_large_margin, 1.5, {"c": cnn_at_the_end, "d": cnn_early}),

@@ -19,7 +19,6 @@ from sgdphase._typing import FloatArray
 from sgdphase.paper._claim import TENTH, Above, Constant, Exponent, Tolerance, fifth
 from sgdphase.paper._draw import DASHED, colored, conditions, inset, key, legend, panel
 from sgdphase.paper._figure import Figure, Grid
-from sgdphase.paper._ledger import Scale
 from sgdphase.paper._measure import Mean, Slope, exponent, per_seed
 from sgdphase.paper._runs import (
     Runs,
@@ -56,7 +55,7 @@ def _test_error(along: Trajectory) -> FloatArray:
     return expected_error(along["lambda"], CHI)
 
 
-def draw_errors(runs: Runs, scale: Scale) -> Any:
+def draw_errors(runs: Runs) -> Any:
     """Full: training, dotted: test, dashed: the online theory."""
     figure, axes = panel("$t$", "train and test error", conditions(runs, "lr"))
     small = inset(axes, (0.13, 0.11, 0.37, 0.4), "test error", "train error")
@@ -104,7 +103,7 @@ def _w1_at_crossover(run: Run) -> float:
     return float(MARGIN * np.exp(at(t_hat, along, log_w1)))
 
 
-def draw_unfitted(runs: Runs, scale: Scale) -> Any:
+def draw_unfitted(runs: Runs) -> Any:
     figure, axes = panel(
         r"$\lambda^{\chi+1}\,d$", r"$n(\mathbf{w}^t)\,/\,d$", conditions(runs, "lr")
     )

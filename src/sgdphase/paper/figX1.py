@@ -24,8 +24,7 @@ from sgdphase.diagram._style import BLUE, GREEN, ORANGE, new_figure
 from sgdphase.paper._claim import Above, Each, Exponent, Spec, fifth
 from sgdphase.paper._draw import conditions, key, letters
 from sgdphase.paper._figure import Figure, Grid, together
-from sgdphase.paper._ledger import Scale
-from sgdphase.paper._measure import converted, effective, exponent
+from sgdphase.paper._measure import effective, exponent
 from sgdphase.paper._runs import Number, Runs, at
 from sgdphase.stats import Estimate, logarithms, loglinear, whole_powers
 
@@ -76,7 +75,7 @@ def in_theory(
     }
 
 
-def draw(runs: Runs, scale: Scale) -> Any:
+def draw(runs: Runs) -> Any:
     figure, (left, right) = new_figure(2, size=(4.9, 4.2))
     for part in runs.split("chi"):
         chi, sizes = part.only("chi"), part.values("train_size")
@@ -114,7 +113,7 @@ def curvature(sizes: FloatArray, y: FloatArray) -> Estimate:
     """Change of the effective exponent per decade of `P`: a parabola through all sizes."""
     log_size = np.log(sizes) - np.log(sizes).mean()
     fit = loglinear(np.stack([log_size, log_size**2], axis=1), np.log(y))
-    return converted(fit.exponent(0, 1), lambda rate: 2 * np.log(10) * rate)
+    return fit.exponent(0, 1).mapped(lambda rate: 2 * np.log(10) * rate)
 
 
 def _towards(id: str, name: str, y: str, predicted: float) -> Above:
@@ -123,7 +122,7 @@ def _towards(id: str, name: str, y: str, predicted: float) -> Above:
     def measured(runs: Runs) -> Estimate:
         curve = runs.curve("train_size", y)
         sign = 1.0 if exponent(*curve).value < predicted else -1.0
-        return converted(curvature(*curve), lambda rate: sign * rate)
+        return curvature(*curve).mapped(lambda rate: sign * rate)
 
     says = (f"the effective {name} at t* moves towards the theory as P grows; measured: change of "
             "the exponent per factor 10 in P, towards the theory")  # fmt: skip

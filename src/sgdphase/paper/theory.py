@@ -6,27 +6,34 @@ They follow from the equations, and tests of `theory` compare them.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import product
 from typing import Any
 
 import numpy as np
 
 from sgdphase import theory
+from sgdphase._records import Outcome, Status, Training
+from sgdphase._sweep import Run
 from sgdphase._typing import FloatArray
 from sgdphase.diagram._style import BLUE, GREEN, ORANGE, new_figure
-from sgdphase.paper._claim import Above, Below, Constant, Spec, Tolerance
+from sgdphase.paper._claim import Above, Below, Exponent, Spec, Tolerance
 from sgdphase.paper._draw import colored, key, letters
 from sgdphase.paper._figure import Figure
 from sgdphase.paper._ledger import Scale
-from sgdphase.paper._measure import exponent, share
-from sgdphase.paper._runs import Runs, expected_error
+from sgdphase.paper._measure import share
+from sgdphase.paper._runs import Runs, Where, computed_error
+from sgdphase.problems import TeacherTask
 from sgdphase.stats import Estimate, whole_powers
 
 CHIS = (0.0, 1.0, 3.0)
 DIM, ONE_STEP_DIM = 128, 32
 # Small enough that r = margin/(k_perp T) < 0.001 at T = 1: the limit T >> margin.
 MARGIN = 1e-4
+NO_MARGIN = 1e-12
 GROUPS = 10  # of trajectories of the SDE, as if of seeds
+RATIOS = np.exp2(np.arange(-3.0, 5.0)).tolist()  # of batches to the one that fits in one step
 
 
 # `sign * average * lam^(chi + power)` tends to a constant: its name, the power and the sign.
@@ -56,109 +63,114 @@ def solution(chi: float) -> theory.Online:
     return theory.online(times, chi=chi, dim=DIM, margin=MARGIN, temperature=1.0)
 
 
-def dims_of(scale: Scale) -> list[int]:
-    """Dimensions of the fluctuations."""
-    return [16, 64, 256] if scale == "quick" else whole_powers(4, 10)
+def simulated(scale: Scale) -> Runs:
+    """The simulations: of fluctuations, and of first steps. What the tables of this figure hold."""
+    return Runs((*_fluctuations(scale), *_first_steps(scale)))
 
 
-@lru_cache(maxsize=4)
-def spread(scale: Scale) -> dict[str, tuple[FloatArray, FloatArray]]:
-    """Relative fluctuations `[dim, group]` of each weight, and their linear-noise values `[dim]`.
+def _of_fluctuations(training: Training) -> bool:
+    return training.margin == MARGIN
 
-    Of trajectories of the two-variable SDE at `t = 100 T d`, chi = 1.
+
+def _of_one_step(chi: float) -> Where:
+    problem = TeacherTask(ONE_STEP_DIM, chi)
+    return lambda training: training.margin == NO_MARGIN and training.problem == problem
+
+
+def _fluctuations(scale: Scale) -> Iterator[Run]:
+    """Relative fluctuations in each group of trajectories, and their linear-noise values.
+
+    They are those of the two-variable SDE at chi = 1, `t = 100 T d`, which knows no training set
+    (`train_size` is 1).
     """
-    each, dims = 8 if scale == "quick" else 120, dims_of(scale)
-    spreads = {n: (np.empty((len(dims), GROUPS)), np.empty(len(dims))) for n in ("w1", "w_perp")}
-    for i, dim in enumerate(dims):
+    each, dims = (8, [16, 64, 256]) if scale == "quick" else (120, whole_powers(4, 10))
+    for dim in dims:
         setting: Any = {"chi": 1.0, "dim": dim, "margin": MARGIN, "temperature": 1.0}
         time = [100.0 * dim]
         many = theory.online_ensemble(time, size=GROUPS * each, seed=dim, **setting)
         mean, noise = theory.online(time, **setting), theory.fluctuations(time, **setting)
-        for name, (values, linear) in spreads.items():
-            groups, centre = getattr(many, name).reshape(GROUPS, each), getattr(mean, name)[0]
-            values[i] = groups.std(axis=1, ddof=1) / centre
-            linear[i] = np.sqrt(getattr(noise, f"var_{name}")[0]) / centre
-    return spreads
+        for group in range(GROUPS):
+            own, values = slice(group * each, (group + 1) * each), {}
+            for name in ("w1", "w_perp"):
+                centre = getattr(mean, name)[0]
+                values[f"{name}_spread"] = getattr(many, name)[own].std(ddof=1) / centre
+                values[f"{name}_linear"] = np.sqrt(getattr(noise, f"var_{name}")[0]) / centre
+            training = Training(
+                TeacherTask(dim, 1.0), 1, lr=1.0, batch=1, margin=MARGIN, seed=group
+            )
+            yield Run(training, Outcome("budget", 0, time[0], values), 0.0)
 
 
-@lru_cache(maxsize=16)
-def one_step(chi: float, scale: Scale) -> tuple[FloatArray, FloatArray]:
-    """After one simulated step of a large learning rate, at batches well above the dimension.
+def _first_steps(scale: Scale) -> Iterator[Run]:
+    """One step of a large learning rate, at batches well above the dimension for each chi.
 
-    `batch [n]`, and the error of the distribution `[n, seeds]`.
+    And at chi = 3, at batches around the one whose first step fits all points.
     """
-    largest, seeds = (13, 5) if scale == "quick" else (15, 20)
-    batches = whole_powers(9, largest)
-    error = np.empty((len(batches), seeds))
-    for seed in range(seeds):
-        points = _points(ONE_STEP_DIM, chi, 2**largest, seed)
-        for i, batch in enumerate(batches):
-            w = _after_one_step(points, batch, seed)
-            error[i, seed] = expected_error(w[0] / np.linalg.norm(w[1:]), chi)
-    return np.array(batches, dtype=np.float64), error
+    largest, seeds, trials = (13, 5, 20) if scale == "quick" else (15, 20, 400)
+    for chi, seed in product(CHIS, range(seeds)):
+        batches = whole_powers(9, largest)
+        yield from _one_step(TeacherTask(ONE_STEP_DIM, chi), 2**largest, batches, seed)
+    unit = theory.scales(train_size=2**13, dim=8, chi=3.0, margin=NO_MARGIN).one_step_batch
+    batches = [max(round(ratio * unit), 1) for ratio in RATIOS]
+    for seed in range(trials):
+        yield from _one_step(TeacherTask(8, 3.0), 2**13, batches, seed)
 
 
-@lru_cache(maxsize=4)
-def fitted_share(scale: Scale) -> dict[float, Estimate]:
-    """Share of training sets of chi = 3 that one step fits, by the batch in units of its scale.
+def _one_step(problem: TeacherTask, size: int, batches: Sequence[int], seed: int) -> Iterator[Run]:
+    """The first step of each batch, at a margin that nothing comes near."""
+    from sgdphase.perceptron import Points, simulate_sgd
+
+    points = Points.of(problem.train_set(size, seed))
+    for batch in batches:
+        training = Training(problem, size, lr=1.0, batch=batch, margin=NO_MARGIN, seed=seed,
+                            max_steps=1)  # fmt: skip
+        run = simulate_sgd(points, margin=NO_MARGIN, lr=1.0, batch=batch, seed=seed, max_steps=1)
+        w = np.asarray(run.snapshots[0])
+        status: Status = "fitted" if (points.z @ w > 0).all() else "budget"
+        weights = {"w1": float(w[0]), "w_perp": float(np.linalg.norm(w[1:]))}
+        yield Run(training, Outcome(status, 1, 1.0, weights), 0.0)
+
+
+def fitted_share(runs: Runs) -> dict[float, Estimate]:
+    """Share of training sets that one step fits, by the batch in units of its scale.
 
     With its exact binomial interval of 90 %.
     """
-    chi, dim, size, trials = 3.0, 8, 2**13, 20 if scale == "quick" else 400
-    unit = theory.scales(train_size=size, dim=dim, chi=chi, margin=1e-12).one_step_batch
-    hits = dict.fromkeys(np.exp2(np.arange(-3.0, 5.0)).tolist(), 0)
-    for seed in range(trials):
-        points = _points(dim, chi, size, seed)
-        for ratio in hits:
-            w = _after_one_step(points, max(round(ratio * unit), 1), seed)
-            hits[ratio] += bool((points.z @ w > 0).all())
-    return {ratio: share(n, trials) for ratio, n in hits.items()}
+    parts = runs.where(dim=8).split("batch")
+    hits = [sum(run.outcome.status == "fitted" for run in part.runs) for part in parts]
+    return {
+        ratio: share(n, len(part.runs)) for ratio, n, part in zip(RATIOS, hits, parts, strict=True)
+    }
 
 
-def _points(dim: int, chi: float, size: int, seed: int) -> Any:
-    from sgdphase.perceptron import Points
-    from sgdphase.problems import TeacherTask
-
-    return Points.of(TeacherTask(dim, chi).train_set(size, seed))
-
-
-def _after_one_step(points: Any, batch: int, seed: int) -> FloatArray:
-    """Weights after the first step, at a margin that nothing comes near."""
-    from sgdphase.perceptron import simulate_sgd
-
-    run = simulate_sgd(points, margin=1e-12, lr=1.0, batch=batch, seed=seed, max_steps=1)
-    return np.asarray(run.snapshots[0])
-
-
-def claims_of_fluctuations(runs: Runs, scale: Scale) -> list[Spec]:
-    dims = np.array(dims_of(scale), dtype=np.float64)
-    upper = dims >= np.sqrt(dims[0] * dims[-1])
+def claims_of_fluctuations(runs: Runs) -> list[Spec]:
+    dims = runs.that(_of_fluctuations).values("dim")
+    upper = dims[len(dims) // 2 :]
     says = "relative fluctuations of {} fall as d^-1/2 (two-variable SDE, chi = 1, t = 100 T d)"
-    late = f"{says}, effective exponent from d = {dims[upper][0]:g} on"
+    late = f"{says}, effective exponent from d = {upper[0]} on"
     reason = "0 (no averaging) and -1 are ten times as far; it lets 1/d corrections at d = 16 in"
     same = "as over all d; fewer points, but the corrections are smaller"
     rows = [
-        ("5a", says, "w1", dims > 0, reason),
-        ("5b", says, "w_perp", dims > 0, reason),
+        ("5a", says, "w1", dims, reason),
+        ("5b", says, "w_perp", dims, reason),
         ("5c", late, "w1", upper, same),
         ("5d", late, "w_perp", upper, same),
     ]
     return [
-        Constant(id, text.format(name), exponent(dims[keep], spread(scale)[name][0][keep]),
-                 equals=-0.5, within=Tolerance(0.05, why))
-        for id, text, name, keep, why in rows
+        Exponent(id, text.format(name), f"{name}_spread", of="dim", where=_of_fluctuations,
+                 last=len(kept), equals=-0.5, within=Tolerance(0.05, why))
+        for id, text, name, kept, why in rows
     ]  # fmt: skip
 
 
-def claims_of_first_step(runs: Runs, scale: Scale) -> list[Spec]:
-    steps = {chi: one_step(chi, scale) for chi in CHIS}
-    share = fitted_share(scale)
+def claims_of_first_step(runs: Runs) -> list[Spec]:
+    share = fitted_share(runs)
     return [
-        *(Constant(f"7.chi{chi:g}", "error ~ B^-((chi+1)/2) after the first step",
-                   exponent(batch, error), equals=-(chi + 1) / 2,
+        *(Exponent(f"7.chi{chi:g}", "error ~ B^-((chi+1)/2) after the first step", computed_error,
+                   of="batch", where=_of_one_step(chi), equals=-(chi + 1) / 2,
                    within=Tolerance(0.1 * (chi + 1) / 2, "a tenth of it; lambda is 3 and more, "
                                     "where corrections to the asymptote fade"))
-          for chi, (batch, error) in steps.items()),
+          for chi in CHIS),
         Above("8a", "one step fits all points at B = 8 B_1, B_1 ~ P^(2/(1+chi)) (share)",
               share[8.0], 0.9, "n = 1/P at B_1, hence 1/64 points unfitted on average"),
         Below("8b", "one step does not fit all points at B = B_1/8 (share)",
@@ -166,13 +178,13 @@ def claims_of_first_step(runs: Runs, scale: Scale) -> list[Spec]:
     ]  # fmt: skip
 
 
-def draw(runs: Runs, scale: Scale) -> Any:
+def draw(runs: Runs) -> Any:
     """Constants; `|w_perp|`, `w1` and `n` in time; fluctuations; error after one step."""
     figure, axes = new_figure(columns=3, rows=2, size=(3.9, 3.3))
     _draw_constants(axes[0])
     _draw_time(*axes[1:4])
-    _draw_spread(axes[4], scale)
-    _draw_one_step(axes[5], scale)
+    _draw_spread(axes[4], runs.that(_of_fluctuations))
+    _draw_one_step(axes[5], runs)
     letters(axes)
     return figure
 
@@ -210,15 +222,14 @@ def _draw_time(perp: Any, along: Any, unfitted: Any) -> None:
         axes.legend(frameon=False)
 
 
-def _draw_spread(axes: Any, scale: Scale) -> None:
+def _draw_spread(axes: Any, runs: Runs) -> None:
     rows = (("w1", BLUE, "o", "$w_1$"), ("w_perp", ORANGE, "s", r"$\|\mathbf{w}_\perp\|$"))
-    dims = dims_of(scale)
     for name, color, marker, label in rows:
-        values, linear = spread(scale)[name]
+        dims, values = runs.curve("dim", f"{name}_spread")
         mean = np.sqrt((values**2).mean(axis=1))
         error = values.std(axis=1, ddof=1) / np.sqrt(GROUPS)
         axes.errorbar(dims, mean, error, color=color, marker=marker, ls="none", label=label)
-        axes.plot(dims, linear, "k--", lw=0.9)
+        axes.plot(dims, runs.at(seed=0).curve("dim", f"{name}_linear")[1], "k--", lw=0.9)
     key(axes, "--", "linear noise theory", "k", lw=0.9)
     axes.set_title(r"$\chi=1$, $t=100\,Td$", fontsize="medium")
     axes.set(ylabel="fluctuations / mean", xlabel="$d$", yscale="log", ylim=(0.008, 0.6))
@@ -226,9 +237,9 @@ def _draw_spread(axes: Any, scale: Scale) -> None:
     axes.legend(loc="upper right", frameon=False, fontsize=8)
 
 
-def _draw_one_step(axes: Any, scale: Scale) -> None:
+def _draw_one_step(axes: Any, runs: Runs) -> None:
     for chi, color in colored(CHIS):
-        batch, error = one_step(chi, scale)
+        batch, error = runs.that(_of_one_step(chi)).curve("batch", computed_error)
         mean = np.exp(np.log(error).mean(axis=1))
         axes.plot(batch, mean, "o", color=color, ms=4.5, label=rf"$\chi={chi:g}$")
         lam = theory.mean_abs_x1(chi) * np.sqrt(batch / (ONE_STEP_DIM - 1))
@@ -238,7 +249,7 @@ def _draw_one_step(axes: Any, scale: Scale) -> None:
     axes.set_xscale("log", base=2)
     axes.set_ylim(axes.get_ylim()[0] / 1e4, 100)
     axes.legend(loc="upper right", fontsize=8, frameon=False, ncols=2, columnspacing=1)
-    share, small = fitted_share(scale), axes.inset_axes((0.12, 0.15, 0.42, 0.17))
+    share, small = fitted_share(runs), axes.inset_axes((0.12, 0.15, 0.42, 0.17))
     small.plot(list(share), [part.value for part in share.values()], "o-", color=color, ms=3, lw=1)
     small.axvline(1, color="0.6", ls=":", lw=1)
     small.set(xscale="log", ylim=(-0.08, 1.08))
@@ -252,6 +263,7 @@ FIGURE = Figure(
     "theory",
     "the claims of the theory alone: constants, online solution, fluctuations, first step",
     plan=lambda scale: (),
+    simulate=simulated,
     draw=draw,
     claims=[claims_of_fluctuations, claims_of_first_step],
     ledger="theory",

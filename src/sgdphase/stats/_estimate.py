@@ -32,8 +32,13 @@ class Estimate:
         return shown(self)
 
     def mapped(self, function: Callable[[float], float]) -> Estimate:
-        """The estimate of an increasing `function` of the number."""
-        return Estimate(function(self.value), function(self.low), function(self.high))
+        """The estimate of a monotonic `function` of the number.
+
+        >>> Estimate(2.0, 1.0, 3.0).mapped(lambda x: -x)
+        -2 [-3, -1]
+        """
+        value, low, high = (float(function(x)) for x in (self.value, self.low, self.high))
+        return Estimate(value, high, low) if high < low else Estimate(value, low, high)
 
     def as_dict(self) -> dict[str, float | None]:
         """Plain numbers, None instead of NaN."""

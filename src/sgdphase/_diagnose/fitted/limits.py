@@ -104,4 +104,4 @@ def _up_to(largest: Estimate | None, batch: int, train_size: int) -> Limit:
     """Between the present batch and the whole set."""
     if largest is None:
         return _UNKNOWN
-    return Limit("up to", largest.mapped(lambda edge: float(min(max(edge, batch), train_size))))
+    return Limit("up to", largest.mapped(lambda edge: min(max(edge, batch), train_size)))

@@ -111,10 +111,8 @@ class LocalSlopes(PlaneSearcher):
         if unfitted is not None:
             reason = left_out(self.observations.outcomes([self.middle]))
             at = f"at lr {self.lr:g} and batch {self.batch}: {reason}"
-            regime, notes = (
-                unfitted,
-                (f"{at}; regimes are those of trainings that fit every point",),
-            )
+            regime = unfitted
+            notes = (f"{at}; regimes are those of trainings that fit every point",)
         elif verdict is None:
             notes = (self._lacking(slopes), *notes)
         else:
