@@ -87,12 +87,12 @@ def test_steps(sgdphase):
     ("words", "message"),
     [
         (("rule", "no.csv"), "no.csv: no such file"),
-        (("rule", "runs.csv", "--lr", "lrate"), "--lr lrate: no such column (did you mean"),
+        (("rule", "runs.csv", "--lr", "lrate"), "no column lrate (did you mean"),
         (("rule", "runs.csv", "--tolerance", "5"), "tolerance 5: must be between 0 and 1"),
         (("rule", "runs.csv", "--growth", "width"), "--growth width: must be a column of numbers"),
         (("rule", "runs.csv", "--out", "a.txt"), "a.txt: must end in .png"),
         (("diagram", "runs.csv", "--chi", "1"), "--chi 1.0: is for a store; of a table, --where"),
-        (("steps", "runs.csv"), "--value steps: no such column"),
+        (("steps", "runs.csv"), "no column steps"),
         (("equivalents", "runs.csv", "--your-batch", "7"), "batch 7: the runs have"),
     ],
 )

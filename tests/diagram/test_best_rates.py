@@ -60,7 +60,7 @@ def test_outside_of_the_range_that_was_run():
     places = [row.place for row in best.rows]
     assert places[0] == "below the range"
     assert places[-1] == "above the range"
-    assert "or less (smallest tried)" in repr(best)
+    assert "(smallest tried)" in repr(best)
     assert "run smaller ones" in repr(best)
 
 

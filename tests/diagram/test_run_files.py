@@ -54,7 +54,25 @@ def test_pandas_parquet_and_a_study(tmp_path: Path):
     expected(run_columns(frame))
     frame.to_parquet(tmp_path / "a.parquet")
     expected(run_columns(tmp_path / "a.parquet"))
-    expected(run_columns(SimpleNamespace(trials_dataframe=lambda: frame)))
+
+
+def test_an_optuna_study():
+    trials = [
+        SimpleNamespace(params={"lr": 0.1}, value=1.0, state=SimpleNamespace(name="COMPLETE")),
+        SimpleNamespace(params={"lr": 0.2}, value=None, state=SimpleNamespace(name="FAIL")),
+    ]
+    columns = run_columns(SimpleNamespace(trials=trials))
+    assert columns["lr"].tolist() == [0.1, 0.2]
+    assert columns["state"].tolist() == ["COMPLETE", "FAIL"]
+
+
+def test_odd_entries(tmp_path: Path):
+    path = tmp_path / "a.csv"
+    path.write_text("\nlr;acc;loss\n0,1;91,5%;1,5e-3\n0,2;diverged;2;\n")
+    columns = run_columns(path)
+    assert columns["lr"].tolist() == [0.1, 0.2]
+    assert columns["acc"][0] == 91.5 and np.isnan(columns["acc"][1])
+    assert columns["loss"].tolist() == [0.0015, 2.0]
 
 
 def test_polars():
@@ -76,6 +94,7 @@ def test_nested_records_have_names_with_dots():
         ("a.csv", b"", "the table has no rows"),
         ("a.csv", b"lr,loss\n", "the table has no rows"),
         ("a.csv", b"lr,loss\n1\n", "line 2 has 1 values, the first line 2"),
+        ("a.csv", b"lr,lr\n1,2\n", "column lr: stands twice in the first line"),
         ("a.csv", b"lr\n\xff\xfe\n", "is not a csv file"),
         ("a.jsonl", b"{\n", "is not a jsonl file"),
         ("a.json", b"3", "must hold a list of records, or an object of columns"),

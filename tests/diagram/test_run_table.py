@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from sgdphase.diagram import run_table, run_tables
+from sgdphase.diagram._column_names import more_is_better
 from sgdphase.errors import InputError
 
 
@@ -17,7 +19,7 @@ from sgdphase.errors import InputError
         ("lr", "batch_size", "val_loss"),
         ("learning_rate", "bs", "test_error"),
         ("params.lr", "params.batch-size", "metrics.val_loss"),  # MLflow
-        ("params_learning_rate", "params_batch", "value"),  # Optuna
+        ("params_learning_rate", "params_batch", "user_attrs_loss"),  # Optuna
         ("config.lr", "config.per_device_train_batch_size", "summary.eval_loss"),  # W&B
     ],
 )
@@ -72,6 +74,48 @@ def test_tables_are_kept_apart():
     assert run_table(runs, where={"width": 4}).value.tolist() == [1]
 
 
+def test_of_a_log_the_last_row_counts():
+    runs = {
+        "lr": [1, 1, 1, 2, 2],
+        "batch": [8] * 5,
+        "loss": [3, 2, 1, 3, 2],
+        "step": [1, 2, 3, 1, 2],
+    }
+    table = run_table(runs)
+    assert table.value.tolist() == [1, 2]
+    assert table.notes == ("3 runs left out: only the largest step of each lr and batch counts",)
+
+
+def test_a_study_says_which_way_is_better():
+    trial = {
+        "params": {"lr": 1.0, "batch": 8},
+        "value": 0.5,
+        "state": SimpleNamespace(name="COMPLETE"),
+    }
+    study = SimpleNamespace(
+        trials=[SimpleNamespace(**trial)], direction=SimpleNamespace(name="MAXIMIZE")
+    )
+    assert run_table(study).maximize
+    with pytest.raises(InputError, match="value: which way is better"):
+        run_table({"lr": [1], "batch": [8], "value": [1]})
+
+
+@pytest.mark.parametrize(
+    ("name", "higher"),
+    [("val_acc", True), ("top1_accuracy", True), ("eval/F1", True), ("score", True),
+     ("val_loss_bf16", False), ("brier_score", False), ("loss_r2", False), ("perplexity", False)],
+)  # fmt: skip
+def test_directions_by_name(name: str, higher: bool):
+    assert more_is_better(name) is higher
+
+
+def test_empty_entries_of_by_are_one_group():
+    runs = {"lr": [1, 2, 3], "batch": [8] * 3, "loss": [1, 2, 3], "wd": [None, None, 0.1]}
+    assert [t.value.size for t in run_tables(runs, by="wd")] == [1, 2]
+    with pytest.raises(InputError, match="runs differ in wd: choose some with where"):
+        run_table(runs, by="wd")
+
+
 def test_more_of_an_accuracy_is_better():
     runs = {"lr": [1], "batch": [8], "val_acc": [0.9]}
     assert run_table(runs).maximize
@@ -81,11 +125,11 @@ def test_more_of_an_accuracy_is_better():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"lr": "learning_rte"}, r"--lr learning_rte: no such column \(did you mean learning_rate"),
-        ({"lr": "eta0"}, r"--lr eta0: no such column \(did you mean learning_rate\?\); there are"),
-        ({"value": "name"}, "--value name: holds 'a': must be numbers"),
+        ({"lr": "learning_rte"}, r"no column learning_rte \(did you mean learning_rate"),
+        ({"lr": "eta0"}, r"no column eta0 \(did you mean learning_rate\?\); there are"),
+        ({"value": "name"}, "column name: holds 'a': must be numbers"),
         ({}, "which column is the result, as a loss"),
-        ({"value": "y", "by": ["nme"]}, r"--by nme: no such column \(did you mean name"),
+        ({"value": "y", "by": ["nme"]}, r"no column nme \(did you mean name"),
         ({"value": "y", "where": {"name": "b"}}, "name = b: the runs have a"),
     ],
 )

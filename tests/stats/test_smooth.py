@@ -33,6 +33,13 @@ def test_a_cliff_far_above_the_valley_does_not_move_it():
     assert abs(steep.minimum()[0] - plain.minimum()[0]) < 0.02
 
 
+def test_a_plateau_of_failed_runs_is_left_out():
+    y = np.array([0.62, 0.55, 0.5, 0.56, 100, 100, 100, 100, 100])
+    [curve] = smooth_curves([Points(np.arange(9.0), y, np.ones(9))])
+    assert 1.5 < curve.minimum()[0] < 2.5
+    assert 0.45 < curve.y.min() < 0.51
+
+
 @pytest.mark.parametrize(("noise", "seeds"), [(0.003, 1), (0.006, 3)])
 def test_intervals_of_the_minimum_cover(noise: float, seeds: int):
     """320 valleys, steeper on the right.

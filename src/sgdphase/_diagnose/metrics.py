@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from sgdphase.diagram._run_table import more_is_better
+from sgdphase.diagram._column_names import more_is_better
 from sgdphase.errors import InputError
 
 # The usual metrics, the most informative first.

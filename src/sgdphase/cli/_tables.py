@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -95,3 +95,18 @@ def tables_of(
         maximize=higher,
         **columns,
     )
+
+
+def each_table(tables: Sequence[RunTable], function: Callable[[RunTable], Any]) -> list[Any]:
+    """What a function finds in each table; one of several that is too small is only named."""
+    if len(tables) == 1:
+        return [function(tables[0])]
+    found = []
+    for table in tables:
+        try:
+            found.append(function(table))
+        except InputError as error:
+            typer.echo(f"note: {table.name}: {error}", err=True)
+    if not found:
+        raise InputError(f"none of the {len(tables)} tables is large enough")
+    return found

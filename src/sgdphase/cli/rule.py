@@ -22,6 +22,7 @@ from sgdphase.cli._tables import (
     Tolerance,
     ValueColumn,
     Where,
+    each_table,
     tables_of,
 )  # fmt: skip
 
@@ -67,9 +68,9 @@ def rule(
     tables = tables_of(
         table, by, where, higher, lr=lr, batch=batch, value=value, seed=seed, epochs=epochs
     )
-    found = [best_rates(each, tolerance=tolerance) for each in tables]
+    found = each_table(tables, lambda each: best_rates(each, tolerance=tolerance))
     if out is not None:
-        draw_runs(tables, out)
+        draw_runs([each for each in tables if each.by in [one.by for one in found]], out)
         print(f"wrote {out}", file=sys.stderr)
     print_found(found, growth, json)
 

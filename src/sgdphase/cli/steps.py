@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from sgdphase.cli._options import JSON
-from sgdphase.cli._tables import BatchColumn, By, TableFile, Where, tables_of
+from sgdphase.cli._tables import BatchColumn, By, TableFile, Where, each_table, tables_of
 from sgdphase.cli.rule import Growth, print_found
 
 
@@ -32,4 +32,4 @@ def steps(
     from sgdphase.diagram import steps_to_target
 
     tables = tables_of(table, by, where, False, lr="", batch=batch, value=steps)
-    print_found([steps_to_target(each) for each in tables], growth, json)
+    print_found(each_table(tables, steps_to_target), growth, json)

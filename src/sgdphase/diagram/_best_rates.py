@@ -20,7 +20,7 @@ from sgdphase._display import Columns, Shown
 from sgdphase._typing import FloatArray
 from sgdphase.diagram._rate_law import RateLaw, rate_laws
 from sgdphase.diagram._run_table import RunTable
-from sgdphase.errors import InputError
+from sgdphase.errors import InputError, require, require_type
 from sgdphase.stats import LEVEL, Estimate, digits, interval, plain
 from sgdphase.stats._smooth import Points, SmoothCurve, pure_deviation, smooth_curves
 
@@ -141,6 +141,8 @@ def rule(table: RunTable, *, tolerance: float = TOLERANCE, level: float = LEVEL)
     >>> round(best.law.exponent.value, 2), [round(row.lr.value, 3) for row in best.rows]
     (0.5, [0.08, 0.113, 0.16, 0.226])
     """
+    require_type("table", table, RunTable, "what `run_table` returns")
+    require("tolerance", tolerance, lambda share: 0 < share < 1, "between 0 and 1")
     fitted = valleys(table)
     rows = tuple(_row(table, batch, fitted.get(batch), level) for batch in np.unique(table.batch))
     if not any(row.place != "too few runs" for row in rows):
@@ -148,7 +150,7 @@ def rule(table: RunTable, *, tolerance: float = TOLERANCE, level: float = LEVEL)
             f"no batch has {_FEWEST} learning rates with a value: a valley needs that many"
         )
     inside = {row.batch: fitted[row.batch] for row in rows if row.place == "inside"}
-    known = {row.batch: fitted[row.batch] for row in rows if row.known}
+    known = {row.batch: fitted[row.batch] for row in rows if row.place != "too few runs"}
     law, bend, pieces = rate_laws([*inside], [*inside.values()], level)
     lowest = min((float(curve.y.min()) for curve in known.values()), default=math.nan)
     size = tolerance_of(table, tolerance, lowest)
@@ -162,8 +164,8 @@ def rule(table: RunTable, *, tolerance: float = TOLERANCE, level: float = LEVEL)
 def tolerance_of(table: RunTable, relative: float, lowest: float) -> float:
     """What counts as the same, in units of the value; `lowest` is the best, less being better."""
     size = abs(lowest)
-    if table.maximize and 0 < size <= 1:
-        size = 1 - size
+    if table.maximize and lowest < 0:  # a share, or per cent: of what is missing
+        size = 1 - size if size <= 1 else 100 - size if size <= 100 else size
     return relative * size
 
 
@@ -172,7 +174,12 @@ def valleys(table: RunTable) -> dict[float, SmoothCurve]:
     cells: dict[float, list[tuple[float, FloatArray]]] = {}
     for batch in np.unique(table.batch):
         here = (table.batch == batch) & np.isfinite(table.value)
-        lrs = np.unique(table.lr[here])
+        lost = (table.batch == batch) & np.isnan(table.value)
+        # Where half of the seeds diverged, the others are survivors.
+        lrs = np.array([
+            lr for lr in np.unique(table.lr[here])
+            if (here & (table.lr == lr)).sum() > (lost & (table.lr == lr)).sum()
+        ])  # fmt: skip
         if lrs.size >= _FEWEST:
             cells[float(batch)] = [(lr, table.worse[here & (table.lr == lr)]) for lr in lrs]
     points = [
@@ -227,13 +234,16 @@ def _best_batch(
     batches: Sequence[float], curves: Sequence[SmoothCurve], tolerance: float, level: float
 ) -> tuple[Estimate | None, Estimate | None]:
     """The batch of the best value, and the batch up to which it is as good."""
-    if len(batches) < _FEWEST:
+    if len(batches) < _FEWEST or np.isnan(curves[0].replicates).any():
         return None, None
     x = np.log(batches)
     minima = [curve.minimum() for curve in curves]
+    # Where the best lr is outside the range, the best value of those that were run counts.
     y = np.array([np.interp(at, c.x, c.y) for (at, _), c in zip(minima, curves, strict=True)])
     copies = np.stack([c.at(many)[1] for (_, many), c in zip(minima, curves, strict=True)], axis=1)
     [spread] = smooth_curves([Points(x, y, np.ones(x.size))], copies=copies)
+    if np.ptp(spread.y) == 0:  # no batch is better than another
+        return None, None
     at, many = spread.minimum()
     share, first, last = (1 - level) / 2, spread.x[0], spread.x[-1]
     best = interval(at, many, level).mapped(math.exp)

@@ -17,7 +17,7 @@ def rule_lines(best: BestRates) -> list[str]:
     table = {
         "batch": [digits(row.batch, 6) for row in best.rows],
         "best lr": [_rate(row) for row in best.rows],
-        best.metric: [shown(row.value, 4) if row.known else "" for row in best.rows],
+        best.metric: [shown(row.value, 4) if row.lr.value > 0 else "" for row in best.rows],
         "runs": [row.runs for row in best.rows],
         "diverged": [row.diverged or "" for row in best.rows],
     }
@@ -33,9 +33,11 @@ def _rate(row: BestRate) -> str:
         return "unknown"
     value = digits(row.lr.value)
     if row.place == "below the range":
-        return f"{value} or less (smallest tried)"
+        return f"{value} or less [?, {digits(row.lr.high)}] (smallest tried)"
     if row.place == "above the range":
-        return f"{value} or more (largest tried)"
+        return f"{value} or more [{digits(row.lr.low)}, ?] (largest tried)"
+    if math.isnan(row.lr.low) and math.isnan(row.lr.high):
+        return f"{value} [no interval]"
     low = digits(row.lr.low) or "?"
     high = digits(row.lr.high) or "?"
     return f"{value} [{low}, {high}]" + " (largest stable)" * (row.place == "largest stable")
@@ -67,7 +69,7 @@ def _law_lines(best: BestRates) -> list[str]:
 def _batch_lines(best: BestRates) -> list[str]:
     if best.best_batch is None:
         return []
-    known = [row for row in best.rows if row.known]
+    known = [row for row in best.rows if row.lr.value > 0]
     b, end, name = best.best_batch, best.largest_batch, best.metric
     low = digits(b.low) or f"{digits(known[0].batch)} or less"
     high = digits(b.high) or f"{digits(known[-1].batch, 4)} or more"

@@ -53,13 +53,16 @@ def rate_laws(
     x = np.log(batches)
     minima = [curve.minimum() for curve in curves]
     y, copies = np.array([at for at, _ in minima]), np.stack([many for _, many in minima], axis=1)
-    error = np.maximum(copies.std(axis=0), _RESOLUTION)
+    error = np.maximum(np.nan_to_num(copies.std(axis=0)), _RESOLUTION)
     rng = np.random.default_rng(0)
 
     def fit(*columns: FloatArray, own: bool = True) -> tuple[FloatArray, FloatArray, float]:
         design = np.column_stack([np.ones(x.size), *columns])
-        scale = np.hypot(error, _excess(design, y, error)) if own else error
-        values, many = linear_fit(design / scale[:, None], y / scale, copies / scale, rng)
+        extra = _excess(design, y, error) if own else 0.0
+        scale, freedom = np.hypot(error, extra), max(x.size - design.shape[1], 1)
+        student = np.sqrt(freedom / rng.chisquare(freedom, len(copies)))[:, None]
+        noisy = copies + extra * student * rng.standard_normal(copies.shape)
+        values, many = linear_fit(design / scale[:, None], y / scale, noisy / scale, rng)
         return values, many, float((((y - design @ values) / scale) ** 2).sum())
 
     values, many, _ = fit(x)
@@ -67,8 +70,12 @@ def rate_laws(
     bend = _bend(x, fit)
     if bend is None:
         return law, None, (law,)
-    at = bend.value
-    values, many, _ = fit(np.minimum(x, at), np.maximum(x, at) - at)
+    values = fit(np.minimum(x, bend.value), np.maximum(x, bend.value) - bend.value)[0]
+    # The place of the bend is uncertain, too: replicates are drawn from all of its interval.
+    places = np.linspace(bend.low, bend.high, 9)
+    many = np.concatenate(
+        [fit(np.minimum(x, at), np.maximum(x, at) - at)[1][k::9] for k, at in enumerate(places)]
+    )
     first, last = (interval(float(values[k]), many[:, k], level) for k in (1, 2))
     middle = bend.mapped(math.exp)
     pieces = RateLaw(first, batches[0], middle.value), RateLaw(last, middle.value, batches[-1])
@@ -98,7 +105,7 @@ def _excess(design: FloatArray, y: FloatArray, error: FloatArray) -> float:
 
 def _bend(x: FloatArray, fit: Any) -> Estimate | None:
     """Where two lines meet, if they are clearly better than one."""
-    from scipy.special import fdtrc, fdtri
+    from scipy.special import chdtrc, fdtrc, fdtri
 
     freedom = x.size - 4
     if freedom < 1 or x.size < 2 * _PER_LINE:
@@ -109,7 +116,11 @@ def _bend(x: FloatArray, fit: Any) -> Estimate | None:
     least = max(float(squares.min()), 1e-12)
     # A weighted fit that is better than its own errors allow is not a better one.
     noise = max(least / freedom, 1.0)
-    if fdtrc(2, freedom, (one - least) / 2 / noise) > _ERROR:
+    # Two more parameters: the second slope and the place. Errors that explain the scatter are known
+    known = noise == 1.0
+    chance = chdtrc(2, one - least) if known else fdtrc(2, freedom, (one - least) / 2 / noise)
+    # The best place was searched for: as if there were two independent ones.
+    if 2 * chance > _ERROR:
         return None
     near = places[squares <= least + noise * float(fdtri(1, freedom, LEVEL))]
     return Estimate(float(places[squares.argmin()]), float(near.min()), float(near.max()))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -23,8 +24,11 @@ def run_columns(source: Any) -> RunColumns:
     """The columns of whatever holds runs; numbers as floats, all else as texts."""
     if isinstance(source, str | Path):
         source = _file(Path(source))
-    elif hasattr(source, "trials_dataframe"):  # an Optuna study
-        source = source.trials_dataframe()
+    elif hasattr(source, "trials"):  # an Optuna study
+        source = [
+            {**trial.params, "value": trial.value, "state": trial.state.name}
+            for trial in source.trials
+        ]
     elif callable(getattr(source, "table", None)):  # a store, or the summary of a sweep
         source = source.table()
     if hasattr(source, "to_dict") and hasattr(source, "columns"):  # pandas or polars
@@ -73,18 +77,26 @@ def _file(path: Path) -> Any:
 
 def _csv(file: Any, delimiter: str = "") -> dict[str, list[str]]:
     """Columns by the first line; the delimiter is the one of `,;\\t` that stands there most."""
-    first = file.readline()
-    if not first.strip():
+    first = next((line for line in file if line.strip()), "")
+    if not first:
         raise InputError("the table has no rows")
     delimiter = delimiter or max(",;\t", key=first.count)
-    names = next(csv.reader([first], delimiter=delimiter))
+    names = [name.strip() for name in next(csv.reader([first], delimiter=delimiter))]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise InputError(f"column {', '.join(twice)}: stands twice in the first line")
+    comma = str.maketrans(",", ".") if delimiter == ";" else {}
     rows = []
     for number, row in enumerate(csv.reader(file, delimiter=delimiter), 2):
+        row = row[:-1] if len(row) == len(names) + 1 and not row[-1] else row
         if row and len(row) != len(names):
             raise InputError(f"line {number} has {len(row)} values, the first line {len(names)}")
         rows += [row] if row else []
     columns = zip(*rows, strict=True) if rows else [()] * len(names)
-    return {name.strip(): list(column) for name, column in zip(names, columns, strict=True)}
+    return {
+        name: [_DECIMAL.sub(lambda m: m[0].translate(comma), text) for text in column]
+        for name, column in zip(names, columns, strict=True)
+    }
 
 
 def _json_lines(file: Any) -> list[Any]:
@@ -133,11 +145,21 @@ def _column(values: list[Any]) -> NDArray[Any]:
 
 
 def _number(value: Any) -> float:
-    if value is None or (isinstance(value, str) and value.strip().lower() in _EMPTY):
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):  # of pandas
         return np.nan
+    if isinstance(value, str):
+        value = value.strip().lower()
+        if value in _EMPTY:
+            return np.nan
+        value = value.removesuffix("%")
     if isinstance(value, bool | np.bool_) or np.ndim(value):
         raise TypeError
     return float(value)
 
 
-_EMPTY = {"", "na", "n/a", "none", "null", "nat", "<na>", "-"}
+_EMPTY = {
+    "", "na", "n/a", "none", "null", "nat", "<na>", "-",
+    "diverged", "failed", "fail", "crashed", "oom", "error",
+}  # fmt: skip
+# A number with a decimal comma, where columns are separated by another sign.
+_DECIMAL = re.compile(r"^-?\d+,\d+(e-?\d+)?%?$", re.IGNORECASE)

@@ -2,33 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sgdphase._display import Columns, Shown, span
 from sgdphase._typing import FloatArray, IntArray, Mask
 from sgdphase.diagram._cells import Plane, choose, plane_from_table
+from sgdphase.diagram._column_names import NO_LR, bare, chosen_column, direction, found_column
 from sgdphase.diagram._run_files import RunColumns, run_columns
-from sgdphase.errors import InputError, likely, listed
+from sgdphase.errors import InputError, listed
 
-# Usual names, the most likely first; capitals, `_` and prefixes such as `params.` do not count.
-_USUAL = {
-    "lr": ("lr", "learningrate", "eta", "stepsize", "baselr", "maxlr", "peaklr", "lrmax"),
-    "batch": ("batch", "batchsize", "bs", "globalbatchsize", "trainbatchsize",
-              "perdevicetrainbatchsize", "minibatch"),
-    "value": ("testerror", "testloss", "valloss", "valerror", "evalloss", "validationloss",
-              "testaccuracy", "valaccuracy", "valacc", "evalaccuracy", "loss", "error",
-              "accuracy", "value"),
-    "seed": ("seed", "randomseed"),
-    "epochs": ("epochs", "numepochs", "maxepochs", "numtrainepochs"),
-}  # fmt: skip
-_PREFIX = re.compile(r"^(params|config|metrics|metric|summary|values|user_attrs|hparams)[_./]")
-_HIGHER = re.compile(r"acc|score|auc|f1|r2|bleu|rouge|precision|recall|reward|return|iou|map$")
+# Columns that count how far a run is: of a log with several rows per run the last row counts.
+_PROGRESS = ("step", "globalstep", "iteration", "trainerglobalstep", "epoch")
 # A value this many times the median of all is that of a run that diverged.
 _HUGE = 1e6
 # A column with so many values among repeated runs is a setting, not a result.
@@ -77,8 +65,11 @@ class RunTable(Shown):
 
     def plane(self) -> Plane:
         """The value on the grid of learning rates, batches and seeds, for `phase_diagram`."""
+        places = set(zip(self.lr, self.batch, self.seed, strict=True))
+        repeated = len(places) < self.lr.size
+        seed = _repeats(self.lr, self.batch) if repeated else self.seed
         return plane_from_table(
-            {"lr": self.lr, "batch": self.batch, "seed": self.seed, self.metric: self.value,
+            {"lr": self.lr, "batch": self.batch, "seed": seed, self.metric: self.value,
              "status": np.where(np.isnan(self.value), "diverged", "fitted")},
             self.metric,
         )  # fmt: skip
@@ -122,8 +113,11 @@ def run_table(source: Any, **options: Any) -> RunTable:
     batch     8
     val_loss  0.9 to 1 (2 values)
     """
-    [table] = run_tables(source, **options)
-    return table
+    tables = run_tables(source, **options)
+    if len(tables) > 1:
+        names = ", ".join(tables[0].by)
+        raise InputError(f"runs differ in {names}: choose some with where, or call run_tables")
+    return tables[0]
 
 
 def run_tables(
@@ -153,25 +147,31 @@ def run_tables(
     >>> [table.by for table in run_tables(runs, by=["width"])]
     [{'width': 64.0}, {'width': 128.0}]
     """
-    columns = choose(run_columns(source), dict(where or {}))
+    by = (by,) if isinstance(by, str) else by
+    wanted = {name: str(v) if isinstance(v, bool) else v for name, v in dict(where or {}).items()}
+    columns = choose(run_columns(source), wanted)
     if lr == "":  # steps to a target need none
-        lr, columns = "lr", {**columns, "lr": np.ones(len(next(iter(columns.values()))))}
+        lr, columns = NO_LR, {**columns, NO_LR: np.ones(len(next(iter(columns.values()))))}
     names = {
-        role: _chosen(role, given, columns)
+        role: chosen_column(role, given, columns)
         for role, given in dict(lr=lr, batch=batch, value=value, seed=seed, epochs=epochs).items()
     }
-    separate = [_found(name, columns, "by") for name in by]
+    separate = [found_column(name, columns) for name in by]
     if names["epochs"] and names["epochs"] not in separate:
         separate += [names["epochs"]] if np.unique(columns[names["epochs"]]).size > 1 else []
     columns, left_out = _finished(columns, names)
+    columns, earlier = _last_rows(columns, names, separate)
+    left_out += earlier
     if len(set(separate)) < len(separate):
         raise InputError(f"by = {', '.join(by)}: names a column twice")
     groups: dict[tuple[Any, ...], list[int]] = {}
-    keys = zip(*(columns[name].tolist() for name in separate), strict=True) if separate else None
+    # NaN is not equal to itself: an empty entry is a text here.
+    parts = ([v if v == v else "" for v in columns[name].tolist()] for name in separate)
+    keys = zip(*parts, strict=True) if separate else None
     for index, key in enumerate(keys or [()] * columns[names["lr"]].size):
         groups.setdefault(key, []).append(index)
     if maximize is None:
-        maximize = more_is_better(names["value"])
+        maximize = direction(source, names["value"])
     return tuple(
         _table(
             {name: column[rows] for name, column in columns.items()},
@@ -180,75 +180,21 @@ def run_tables(
             maximize,
             left_out,
         )
-        for key, rows in sorted(groups.items())
+        for key, rows in sorted(
+            groups.items(), key=lambda item: [(isinstance(k, str), k) for k in item[0]]
+        )
     )
 
 
-def more_is_better(metric: str) -> bool:
-    """Whether more of a metric is better, by its name.
-
-    >>> more_is_better("val_accuracy"), more_is_better("val_loss")
-    (True, False)
-    """
-    return bool(_HIGHER.search(metric.lower()))
-
-
-def _chosen(role: str, given: str | None, columns: RunColumns) -> str:
-    """The column of a role: the one that was named, or the one with the most usual name."""
-    if given == "" and role in ("seed", "epochs"):
-        return ""
-    if given is not None:
-        name = _found(given, columns, role)
-        _check_numbers(role, name, columns[name])
-        return name
-    for usual in _USUAL[role]:
-        for name in columns:
-            if _bare(name) == usual and columns[name].dtype.kind == "f":
-                return name
-    if role in ("seed", "epochs"):
-        return ""
-    raise InputError(f"which column is the {_WORDS[role]}? give --{role}, one of {listed(columns)}")
-
-
-_WORDS = {"lr": "learning rate", "batch": "batch", "value": "result, as a loss"}
-
-
-def _found(given: str, columns: RunColumns, role: str) -> str:
-    if given in columns:
-        return given
-    alike = [name for name in columns if _bare(name) == _bare(given)]
-    if len(alike) == 1:
-        return alike[0]
-    bare = {_bare(name): name for name in columns}
-    usual = [name for name in columns if role in _USUAL and _bare(name) in _USUAL[role]]
-    meant = likely(given, columns) or likely(_bare(given), bare)
-    meant = meant or "".join(f" (did you mean {name}?)" for name in usual[:1])
-    raise InputError(f"--{role} {given}: no such column{meant}; there are {listed(columns, 'and')}")
-
-
-def _bare(name: str) -> str:
-    return re.sub(r"[^a-z0-9]", "", _PREFIX.sub("", name.lower()))
-
-
-def _check_numbers(role: str, name: str, column: NDArray[Any]) -> None:
-    if column.dtype.kind != "f":
-        odd = next(text for text in column.tolist() if not _is_number(text))
-        raise InputError(f"--{role} {name}: holds '{odd}': must be numbers")
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text or "nan")
-    except ValueError:
-        return False
-    return True
+def _numbers_first(group: tuple[tuple[Any, ...], Any]) -> list[tuple[bool, Any]]:
+    return [(isinstance(value, str), value) for value in group[0]]
 
 
 def _finished(columns: RunColumns, names: Mapping[str, str]) -> tuple[RunColumns, list[str]]:
     """The runs that ended, with a learning rate and a batch; and what was left out."""
     notes, keep = [], np.ones(columns[names["lr"]].size, dtype=bool)
     for name, column in columns.items():
-        if _bare(name) in ("status", "state") and column.dtype.kind == "U":
+        if bare(name) in ("status", "state") and column.dtype.kind == "U":
             ended = np.array(
                 [text.rpartition(".")[2].lower() not in _UNFINISHED for text in column]
             )
@@ -262,6 +208,25 @@ def _finished(columns: RunColumns, names: Mapping[str, str]) -> tuple[RunColumns
     if not keep.any():
         raise InputError(f"no run is left: {'; '.join(notes)}")
     return {name: column[keep] for name, column in columns.items()}, notes
+
+
+def _last_rows(
+    columns: RunColumns, names: Mapping[str, str], separate: Sequence[str]
+) -> tuple[RunColumns, list[str]]:
+    """Of a log with a row per step, the last step of each setting."""
+    for counter, steps in columns.items():
+        if bare(counter) not in _PROGRESS or counter in (*names.values(), *separate):
+            continue
+        setting = [names[role] for role in ("lr", "batch", "seed") if names[role]] + [*separate]
+        places = list(zip(*(columns[name].tolist() for name in setting), strict=True))
+        last: dict[Any, Any] = {}
+        for place, step in zip(places, steps.tolist(), strict=True):
+            last[place] = max(step, last.get(place, step))
+        keep = steps == np.array([last[place] for place in places])
+        if len(last) <= keep.sum() < keep.size:
+            note = _left_out(~keep, f"only the largest {counter} of each lr and batch counts")
+            return {name: column[keep] for name, column in columns.items()}, note
+    return columns, []
 
 
 def _left_out(rows: Mask, why: str) -> list[str]:

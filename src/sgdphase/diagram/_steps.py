@@ -4,8 +4,10 @@ Below it steps fall as `1/batch`, above it they no longer fall. *Crossover*: whe
 meet, by a fit of the usual hyperbola `steps = least (1 + crossover/batch)`, in logarithms.
 *Overhead*: where a training takes 20 % more samples than at the three smallest batches, between the
 points. *Efficiency*: the same for twice as many, so that each sample is worth half. On an exact
-hyperbola the last is the crossover, and the overhead a fifth of it; real bends are sharper or
-softer, and not the same at all sizes, so that the three have different exponents.
+hyperbola, with the smallest batches far below it, the last is the crossover, and the overhead a
+fifth of it; if they are not, they have an overhead themselves, and the overhead is at a larger
+batch. Real bends are sharper or softer, and not the same at all sizes, so that the three have
+different exponents.
 """
 
 from __future__ import annotations
@@ -44,7 +46,7 @@ class CriticalBatch(Shown):
     by : mapping; what its runs have in common
     crossover, overhead, efficiency : Estimate
         The critical batch by each definition; an end is NaN if it is outside the batches that were
-        run.
+        run. A value at the smallest or largest batch may lie beyond it.
     scatter : float
         Rms distance of the points from the hyperbola, in natural logarithms.
     """
@@ -108,7 +110,7 @@ def steps_to_target(table: RunTable, *, level: float = LEVEL) -> CriticalBatch:
         e = interval(value, many, level)
         low = math.nan if e.low <= x[0] else e.low
         high = math.nan if not e.high < x[-1] else e.high
-        return Estimate(e.value, low, high).mapped(math.exp)
+        return Estimate(min(max(e.value, x[0]), x[-1]), low, high).mapped(math.exp)
 
     def needed(factor: float) -> Estimate:
         return estimate(_needed(x, y, factor), np.array([_needed(x, c, factor) for c in copies]))

@@ -2,7 +2,7 @@
 
 At another batch, the learning rate that learns the same is where the smooth curve through its runs
 has the value of the user's setting, on the same side of the valley; the bottom of the valley if
-that is not as low.
+that is not as low. If the user's learning rate may be the best of its batch, it is the bottom.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from sgdphase.diagram._best_rates import TOLERANCE, tolerance_of, valleys
 from sgdphase.diagram._comparison import verdict_of
 from sgdphase.diagram._equivalents import Equivalent, Equivalents
 from sgdphase.diagram._run_table import RunTable
-from sgdphase.errors import InputError
+from sgdphase.errors import InputError, require, require_type
 from sgdphase.stats import LEVEL, Estimate, digits, interval
 from sgdphase.stats._smooth import SmoothCurve
 
@@ -53,6 +53,10 @@ def table_equivalents(
     >>> row.batch, round(row.lr.value, 3), row.verdict
     (16, 0.08, 'the same')
     """
+    require_type("table", table, RunTable, "what `run_table` returns")
+    require("tolerance", tolerance, lambda share: 0 < share < 1, "between 0 and 1")
+    if lr is not None:
+        require("lr", lr, lambda rate: rate > 0, "a number above 0")
     curves = valleys(table)
     if not curves:
         raise InputError("no batch has 3 learning rates with a value: a valley needs that many")
@@ -65,7 +69,8 @@ def table_equivalents(
     first, last = (math.exp(end) for end in (ours.x[0], ours.x[-1]))
     if not first * (1 - 1e-9) <= lr <= last * (1 + 1e-9):
         raise InputError(
-            f"lr {lr:g}: at batch {batch:g} it must be from {first:g} to {last:g}, as the runs are"
+            f"lr {lr:g}: at batch {batch:g} it must be from {first:g} to {last:g}: others were not "
+            "run, or are far worse than the best"
         )
     compared = _Compared(table, ours, math.log(lr), tolerance, level)
     yours = compared.row(batch, ours, math.log(lr), Estimate(lr, lr, lr), yours=True)
@@ -95,10 +100,15 @@ class _Compared:
         self.sign = -1.0 if table.maximize else 1.0
         self.value, self.values = ours.at(place)
         self.tolerance = tolerance_of(table, tolerance, self.value)
-        self.left = place <= ours.minimum()[0]
+        bottom, bottoms = ours.minimum()
+        self.left = place <= bottom
+        low, high = np.quantile(bottoms, [(1 - level) / 2, (1 + level) / 2])
+        self.is_best = bool(abs(place - bottom) < 1e-9 or low <= place <= high)
 
     def matched(self, batch: float, curve: SmoothCurve) -> Equivalent:
         """The row of another batch."""
+        if self.is_best:
+            return self.row(batch, curve, curve.minimum()[0], self.bottom(curve))
         at = _match(curve.x, curve.y, self.value, left=self.left)
         many = np.array([
             _match(curve.x, row, value, left=self.left)

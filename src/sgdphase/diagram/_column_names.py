@@ -1,0 +1,110 @@
+"""Which column of a table of runs is which: by the name that is given, or by a usual one."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from numpy.typing import NDArray
+
+from sgdphase.diagram._run_files import RunColumns
+from sgdphase.errors import InputError, likely, listed, require_type
+
+# Usual names, the most likely first; capitals, `_` and prefixes such as `params.` do not count.
+_USUAL = {
+    "lr": ("lr", "learningrate", "eta", "stepsize", "baselr", "maxlr", "peaklr", "lrmax"),
+    "batch": ("batch", "batchsize", "bs", "globalbatchsize", "trainbatchsize",
+              "perdevicetrainbatchsize", "minibatch"),
+    "value": ("testerror", "testloss", "valloss", "valerror", "evalloss", "validationloss",
+              "testaccuracy", "valaccuracy", "valacc", "evalaccuracy", "loss", "error",
+              "accuracy", "value"),
+    "seed": ("seed", "randomseed"),
+    "epochs": ("epochs", "numepochs", "maxepochs", "numtrainepochs"),
+}  # fmt: skip
+_PREFIX = re.compile(r"^(params|config|metrics|metric|summary|values|user_attrs|hparams)[_./]")
+_LOWER = re.compile(r"loss|err|nll|perplexity|ppl|mse|mae|brier|steps|time")
+_HIGHER = re.compile(
+    r"acc(uracy)?$|^(acc|score|auc|auroc|f1|r2|bleu|rouge|precision|recall|reward|return|m?iou|map|"
+    r"top[15])"
+)
+# Stands for the learning rate where there is none.
+NO_LR = "(none)"
+
+
+def more_is_better(metric: str) -> bool:
+    """Whether more of a metric is better, by its name.
+
+    >>> more_is_better("val_accuracy"), more_is_better("val_loss")
+    (True, False)
+    """
+    words = re.split(r"[^a-z0-9]+", metric.lower())
+    return not _LOWER.search(metric.lower()) and any(_HIGHER.search(word) for word in words)
+
+
+def direction(source: Any, metric: str) -> bool:
+    """Whether more is better: as a study says, or the name; a bare `value` says nothing."""
+    told = getattr(getattr(source, "direction", None), "name", "")
+    if not told and bare(metric) == "value":
+        raise InputError(
+            f"{metric}: which way is better? give --higher-is-better or --lower-is-better"
+        )
+    return bool(told == "MAXIMIZE") if told else more_is_better(metric)
+
+
+def chosen_column(role: str, given: str | None, columns: RunColumns) -> str:
+    """The column of a role: the one that was named, or the one with the most usual name."""
+    if given == "" and role in ("seed", "epochs"):
+        return ""
+    if given is not None:
+        require_type(role, given, str, "the name of a column")
+        name = found_column(given, columns, role)
+        _check_numbers(name, columns[name])
+        return name
+    for usual in _USUAL[role]:
+        for name in columns:
+            if bare(name) == usual:
+                _check_numbers(name, columns[name])
+                return name
+    if role in ("seed", "epochs"):
+        return ""
+    raise InputError(
+        f"which column is the {_WORDS[role]}? give --{role}, one of {listed(_named(columns))}"
+    )
+
+
+_WORDS = {"lr": "learning rate", "batch": "batch", "value": "result, as a loss"}
+
+
+def found_column(given: str, columns: RunColumns, role: str = "") -> str:
+    """The column of this name, whatever its capitals and prefix."""
+    if given in columns:
+        return given
+    alike = [name for name in columns if bare(name) == bare(given)]
+    if len(alike) == 1:
+        return alike[0]
+    usual = [name for name in columns if role in _USUAL and bare(name) in _USUAL[role]]
+    meant = likely(given, columns) or likely(bare(given), [bare(name) for name in columns])
+    meant = meant or "".join(f" (did you mean {name}?)" for name in usual[:1])
+    raise InputError(f"no column {given}{meant}; there are {listed(_named(columns), 'and')}")
+
+
+def _named(columns: RunColumns) -> list[str]:
+    return [name for name in columns if name != NO_LR]
+
+
+def bare(name: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", _PREFIX.sub("", name.lower()))
+
+
+def _check_numbers(name: str, column: NDArray[Any]) -> None:
+    if column.dtype.kind != "f":
+        odd = next(text for text in column.tolist() if not _is_number(text))
+        raise InputError(f"column {name}: holds '{odd}': must be numbers")
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text or "nan")
+    except ValueError:
+        return False
+    return True
