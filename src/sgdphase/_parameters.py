@@ -148,7 +148,8 @@ class Parameters:
     )] = 0
     test_size: Annotated[int, Parameter(
         "Test points.", COUNT, grid="value", identity_at_default=True)] = 32768
-    epochs: Annotated[int | None, Parameter("Number of epochs.", COUNT, models=USER)] = None
+    epochs: Annotated[int | None, Parameter(
+        "Number of epochs.", COUNT, models=USER, grid="values")] = None
     optimizer: Annotated[str, Parameter(
         "Optimizer", choices=("sgd", "adamw"), models=USER, of_epochs=True)] = "sgd"
     schedule: Annotated[str, Parameter(

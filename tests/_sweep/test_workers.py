@@ -75,7 +75,7 @@ def test_kept_workers_serve_several_sweeps(store: Store, kept: Kept, log: Path) 
     for seeds in (1, 2, 3):
         assert sweep(toy(seeds=seeds), store, workers=kept).ran == 2
         assert isinstance(kept._workers, Processes)
-        lanes.append([lane._ready.result() for lane in kept._workers._lanes])
+        lanes.append([lane._ready.result() for lane in kept._workers._lanes.values()])
     # The same process all along.
     assert lanes[0] == lanes[1] == lanes[2] and len(lanes[0]) == 1
     assert (kept.slots, kept.parallel, kept.here) == (1, 1, True)

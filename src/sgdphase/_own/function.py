@@ -42,7 +42,7 @@ def train(training: Training, *, trajectory: bool = False) -> Outcome:
     )
     if training.epochs is None:
         return _fitted(returned, code.name)
-    return _finished(returned, code.name, training)
+    return finished(returned, code.name, training)
 
 
 def _taken(function: Callable[..., Any], given: dict[str, Any], name: str) -> dict[str, Any]:
@@ -67,7 +67,7 @@ def _taken(function: Callable[..., Any], given: dict[str, Any], name: str) -> di
     }
 
 
-def _finished(returned: Any, name: str, training: Training) -> Outcome:
+def finished(returned: Any, name: str, training: Training) -> Outcome:
     """A training of epochs: all its metrics; one that is not finite has diverged.
 
     A single number is the test error. Values that are not numbers (a log, a note) are left out.

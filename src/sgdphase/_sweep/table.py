@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sgdphase._models import model_of
 from sgdphase._parameters import PARAMETERS, Parameter
 from sgdphase._records import Training
 from sgdphase._sweep.run import Run
@@ -26,6 +27,7 @@ def flat(training: Training) -> dict[str, Any]:
     plain = training.as_dict()
     problem = plain.pop("problem")
     values: dict[str, Any] = {}
+    only = model_of(training.model).only
     for parameter in PARAMETERS:
         name = parameter.name
         if name == "problem":
@@ -33,6 +35,8 @@ def flat(training: Training) -> dict[str, Any]:
             values.update(problem)
         elif name == "temperature":
             values[name] = training.temperature
+        elif only and name not in ("model", *only):
+            continue
         elif parameter.of == "training" and (name in plain or _applies(parameter, training)):
             value = getattr(training, name)
             if value is not None or parameter.budget:
