@@ -23,6 +23,8 @@ from sgdphase.stats import power_or_digits
 
 SAMPLERS = ("fresh", "epoch")
 ACTIVATIONS = ("relu", "gelu", "tanh")
+# Stands for a training set whose size only the user's code knows.
+UNKNOWN_SIZE = 2**40
 
 
 class Range(NamedTuple):

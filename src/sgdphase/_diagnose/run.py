@@ -21,7 +21,7 @@ from sgdphase._diagnose.question import BatchQuestion
 from sgdphase._diagnose.runner import Runner
 from sgdphase._own import UserCommand, UserProblem, UserTraining, forget, user_training
 from sgdphase._own import command as command_of
-from sgdphase._own.function import UNKNOWN_SIZE
+from sgdphase._parameters import UNKNOWN_SIZE
 from sgdphase._sweep import Store, Workers
 from sgdphase._sweep.workers import Kept, workers_of
 from sgdphase.errors import InputError, require

@@ -19,10 +19,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
-from sgdphase._own.function import UNKNOWN_SIZE, finished
+from sgdphase._own.function import finished
 from sgdphase._own.metrics import STDOUT, Metric, metrics_of
 from sgdphase._own.process import run_in_group
 from sgdphase._own.template import PLACEHOLDERS, check_template, is_path, placed, placeholders_of
+from sgdphase._parameters import UNKNOWN_SIZE
 from sgdphase._records import Outcome, Training
 from sgdphase.errors import InputError, UserError, listed, make_folder
 from sgdphase.problems import Dataset
@@ -31,6 +32,7 @@ from sgdphase.stats import duration, seconds_of
 STDERR = "stderr.txt"
 # Left out of folders that a command depends on: caches, hidden files, stores and their folders.
 _NO_CONTENT = re.compile(r"\..*|__pycache__|.*\.pyc|.*\.sqlite(-.*)?")
+_WHERE = "; it works in its own folder: write files of your directory as {start}/..."
 # The end of a log in a message.
 _LINES, _LETTERS = 4, 400
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS",
@@ -87,9 +89,12 @@ class UserCommand:
             raise InputError("commands need Linux, macOS or another POSIX system")
         if _digest(self) != self.digest:
             raise InputError(f"a file that the command depends on has changed: {self._listed()}")
-        first = _words(self)[0]
+        first, *rest = _words(self)
         if self.shell or "{" in first:
             return
+        script = rest[0]
+        if re.fullmatch(r"[^-{]*\.(py|sh)", script) and not (Path(self.start) / script).exists():
+            raise InputError(f"'{script}': there is no such file in {self.start}")
         program = placed(first, Path(self.start))
         if shutil.which(program) is None:
             is_file = Path(program).is_file()
@@ -167,8 +172,8 @@ def command(
     Examples
     --------
     >>> from sgdphase import grid, train
-    >>> toy = command("echo loss {lr} {batch}", metrics=r"loss=stdout:loss (\S+)")
-    >>> [train(each)["loss"] for each in grid(toy, lr=[0.5, 0.25], batch=4)]
+    >>> toy = command("echo loss {lr} {batch}", metrics=r"val_loss=stdout:loss (\S+)")
+    >>> [train(each)["val_loss"] for each in grid(toy, lr=[0.5, 0.25], batch=4)]
     [0.5, 0.25]
     """
     check_template(template)
@@ -300,6 +305,6 @@ def _failure(code: int | None, problem: UserCommand, folder: Path) -> str:
             end = " | ".join(line.strip() for line in text.splitlines()[-_LINES:] if line.strip())
             end = end if len(end) <= _LETTERS else f"...{end[-_LETTERS:]}"
             lost = re.search(r"No such file|not found|No module named", end)
-            where = "; it ran there: files of your directory are {start}/..." if lost else ""
+            where = _WHERE if lost else ""
             return f"{problem.name} {how}; {log} ends: {end}{where}"
     return f"{problem.name} {how}, and printed nothing ({folder})"

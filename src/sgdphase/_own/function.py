@@ -14,13 +14,12 @@ from typing import Any
 import numpy as np
 
 from sgdphase._own.problem import UserProblem
+from sgdphase._parameters import UNKNOWN_SIZE
 from sgdphase._records import Outcome, Training
 from sgdphase.errors import InputError
 
 # Names that a function may return and that are not metrics.
 _NO_METRICS = {"lr", "batch", "epochs", "seed", "train_size", "seconds", "time", "duration"}
-# Stands for a training set whose size only the function knows.
-UNKNOWN_SIZE = 2**40
 # What a training until fitted may return besides `alignment`.
 OBSERVABLES = ("alignment", "test_error", "weight_change", "first_step_alignment")
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal, cast
 
-from sgdphase._models import MODELS
+from sgdphase._parameters import PARAMETERS
 from sgdphase.errors import InputError, UserError, one_line
 
 STDOUT = "stdout.txt"
@@ -21,7 +21,7 @@ _VALID = "NAME=json:FILE:KEY, NAME=jsonl:FILE:KEY or NAME=stdout:REGEX"
 _SPEC = re.compile(r"(?:([^=:]*)=)?(json|jsonl|stdout):(.+)", re.DOTALL)
 # Columns of the table of runs. `steps` is no observable, but may be given.
 _TAKEN = {
-    *MODELS["command"].only, "model", "problem", "command", "metrics", "digest", "shell", "start",
+    *(each.name for each in PARAMETERS), "command", "metrics", "digest", "shell", "start",
     "depends", "timeout", "status", "time", "seconds", "key", "traceback",
 }  # fmt: skip
 
@@ -135,8 +135,10 @@ def _metric(text: str) -> Metric:
     if not name or not re.fullmatch(r"\w[\w./@-]*", name):
         raise InputError(f"metric = {one_line(text)}: needs a name; must be {_VALID}")
     if name in _TAKEN:
-        raise InputError(f"metric = {one_line(text)}: '{name}' has another meaning; must be a name "
-                         "such as val_loss")  # fmt: skip
+        raise InputError(
+            f"metric = {one_line(text)}: '{name}' is another column of the table of runs; name it "
+            f"differently, as val_{name}={kind}:{f'{file}:{key}' if kind != 'stdout' else key}"
+        )
     if kind == "stdout":
         _check_expression(text, key)
     return Metric(name, cast(Literal["json", "jsonl", "stdout"], kind), file, key)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sgdphase._models import model_of
-from sgdphase._parameters import PARAMETERS, Parameter
+from sgdphase._parameters import PARAMETERS, UNKNOWN_SIZE, Parameter
 from sgdphase._records import Training
 from sgdphase._sweep.run import Run
 
@@ -22,7 +22,8 @@ RESULTS = ("status", "steps", "time", "seconds")
 def flat(training: Training) -> dict[str, Any]:
     """The parameters of a training without nesting, in the order of the table of parameters.
 
-    Those that the model does not have are left out. A budget that is not given is inf.
+    Those that the model does not have are left out, and a train size that only a command knows. A
+    budget that is not given is inf.
     """
     plain = training.as_dict()
     problem = plain.pop("problem")
@@ -35,7 +36,7 @@ def flat(training: Training) -> dict[str, Any]:
             values.update(problem)
         elif name == "temperature":
             values[name] = training.temperature
-        elif only and name not in ("model", *only):
+        elif only and (name not in ("model", *only) or plain.get(name) == UNKNOWN_SIZE):
             continue
         elif parameter.of == "training" and (name in plain or _applies(parameter, training)):
             value = getattr(training, name)

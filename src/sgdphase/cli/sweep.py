@@ -158,7 +158,8 @@ def _answer(
     answer({**summary.as_dict(), "left_out": plan.left_out, "store": str(opened.path)}, json)
     if summary.statuses.get("failed"):
         said = next(run.traceback for run in summary.runs if run.outcome.status == "failed")
-        _say(f"some failed, such as: {said.strip().splitlines()[-1]}")
+        last = said.strip().splitlines()[-1].removeprefix("sgdphase.errors.UserError: ")
+        _say(f"some failed, such as: {last}")
         _say(f"`sgdphase export {opened.path} runs.csv` shows their tracebacks")
         raise typer.Exit(1)
 
@@ -172,7 +173,7 @@ def _say_plan(plan: Plan, store: Store, team: Workers, **what: Any) -> dict[str,
     seconds = max(sum(costs) / team.parallel, max(costs, default=0.0))
     if not all(job.is_foreseen for job in jobs):
         seconds = math.nan
-    expected = "unknown before one has run" if math.isnan(seconds) else duration(seconds)
+    expected = "unknown before the first run," if math.isnan(seconds) else duration(seconds)
     team.stop()
     done = len(plan) - len(jobs)
     _say(
