@@ -21,23 +21,7 @@ from transformers import BertConfig, BertForSequenceClassification, Trainer, Tra
 
 GOOD = ["good", "great", "fine", "lovely", "superb", "warm", "clever"]
 BAD = ["bad", "dull", "poor", "awful", "weak", "cold", "silly"]
-FILLER = [
-    "the",
-    "a",
-    "film",
-    "story",
-    "actor",
-    "ending",
-    "scene",
-    "music",
-    "was",
-    "is",
-    "and",
-    "with",
-    "very",
-    "rather",
-    "so",
-]
+FILLER = ["the", "film", "story", "actor", "ending", "scene", "music", "was", "and", "very", "so"]
 WORDS = ["[PAD]", *GOOD, *BAD, *FILLER]
 LENGTH = 16
 

@@ -228,7 +228,7 @@ def test_tables_have_what_a_command_has(tmp_path: Path) -> None:
     assert store.runs()[0].training.problem == told
     sp.export(store, tmp_path / "runs.csv")
     plane = sp.plane_from_table(table, observable="x")
-    assert plane.value.shape == (2, 1)
+    assert plane.value.shape == (2, 1, 2)
 
 
 def test_threads_are_the_share_of_a_worker(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
