@@ -1,4 +1,4 @@
-"""Hugging Face Trainer: a small transformer that reads reviews, which are made on the spot.
+r"""Hugging Face Trainer: a small transformer that reads reviews, which are made on the spot.
 
     python huggingface_train.py --lr 0.001 --batch-size 8
 
@@ -7,7 +7,7 @@ The Trainer writes eval_results.json. It knows nothing of sgdphase, which runs i
     sgdphase diagnose --command 'python examples/huggingface_train.py --lr {lr} \
         --batch-size {batch} --epochs {epochs} --seed {seed}' --optimizer adamw \
         --metric eval_loss=json:eval_results.json --metric train_loss=json:train_results.json \
-        --lr 0.001 --batch 8 --epochs 2 --batches 16,64,256 --budget 3m
+        --lr 0.002 --batch 8 --epochs 3 --batches 32,128 --seeds 3
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Lightning: a small regression, as many people write it.
+r"""Lightning: a small regression, as many people write it.
 
     python lightning_train.py --lr 0.02 --batch-size 16
 
@@ -6,8 +6,8 @@ prints its validation loss. It knows nothing of sgdphase, which runs it as a com
 
     sgdphase diagnose --command 'python examples/lightning_train.py --lr {lr} \
         --batch-size {batch} --epochs {epochs} --seed {seed}' \
-        --metric 'val_loss=stdout:final val_loss (\S+)' --lr 0.02 --batch 16 --epochs 4 \
-        --batches 32,128,512 --budget 2m
+        --metric 'val_loss=stdout:final val_loss (\S+)' --lr 0.005 --batch 16 --epochs 4 \
+        --batches 64,256 --seeds 3
 """
 
 from __future__ import annotations

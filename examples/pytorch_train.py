@@ -1,4 +1,4 @@
-"""Plain PyTorch: a classifier of points, as many people write it.
+r"""Plain PyTorch: a classifier of points, as many people write it.
 
     python pytorch_train.py --lr 0.1 --batch-size 16
 
@@ -6,7 +6,7 @@ writes metrics.json. It knows nothing of sgdphase, which runs it as a command:
 
     sgdphase diagnose --command 'python examples/pytorch_train.py --lr {lr} --batch-size {batch} \
         --epochs {epochs} --seed {seed}' --metric test_error=json:metrics.json \
-        --metric train_loss=json:metrics.json --lr 0.1 --batch 16 --epochs 8 --budget 90s
+        --metric train_loss=json:metrics.json --lr 0.03 --batch 16 --epochs 8 --batches 64,256
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
-"""scikit-learn's SGDClassifier, which gets its data in pieces.
+r"""scikit-learn's SGDClassifier, which gets its data in pieces.
 
     python sklearn_train.py --lr 0.003 --batch-size 16
 
 appends a line per epoch to log.jsonl. It knows nothing of sgdphase, which runs it as a command:
 
-    sgdphase diagnose --command 'python examples/sklearn_train.py --lr {lr} \
-        --batch-size {batch} --epochs {epochs} --seed {seed}' \
-        --metric test_error=jsonl:log.jsonl --metric train_loss=jsonl:log.jsonl \
-        --lr 0.003 --batch 16 --epochs 4 --batches 64,256 --budget 2m
+    sgdphase diagnose --command 'python examples/sklearn_train.py --lr {lr} --batch-size {batch} \
+        --epochs {epochs} --seed {seed}' --metric test_error=jsonl:log.jsonl \
+        --metric train_loss=jsonl:log.jsonl --lr 0.01 --batch 16 --epochs 4 \
+        --batches 64,256 --seeds 3
 """
 
 from __future__ import annotations

@@ -178,6 +178,14 @@ def test_its_identity_is_its_text_its_metrics_and_its_files(start: Path) -> None
         key(depends=["lost.py"])
 
 
+def test_identities_stay(start: Path) -> None:
+    """Stores keep their runs as long as these do not change."""
+    (start / "train.py").write_text("print(1)\n")
+    told = sp.command("python3 train.py {lr} {batch}", ["a=json:m.json", "b=json:m.json"])
+    assert told.digest == "27104bc31a472926e3b92411d6dce744353c07e42b72c30c9a5be2e644315d90"
+    assert training(told).key == "8c431df34f27d6cb1d88a9763e534c19"
+
+
 def test_a_change_of_its_files_makes_it_run_again(start: Path) -> None:
     def swept() -> tuple[int, int]:
         told = sp.command("python3 train.py {lr} {batch}", "m=json:m.json", depends=["more.txt"])

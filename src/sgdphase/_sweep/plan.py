@@ -18,6 +18,7 @@ from sgdphase.errors import InputError, likely, listed, one_line, require
 from sgdphase.problems import Problem, TeacherTask
 
 _LARGEST = 2_000_000
+_TRAIN_SIZE = 8192
 
 Values = float | Sequence[float]
 Whole = int | Sequence[int]
@@ -101,7 +102,7 @@ def grid(
     """
     problems = _problems(problem, dim, chi)
     assumed = dict(getattr(problems[0], "assumes", {}))
-    size = assumed.pop("train_size", 8192)
+    size = assumed.pop("train_size", _TRAIN_SIZE)
     train_size = size if train_size is None else train_size
     axes, fixed = _rest(assumed | parameters)
     sizes, all_seeds = _values("train size", train_size), _seeds(seeds)
@@ -140,7 +141,10 @@ def grid(
 
 
 # What `grid` does not treat in its own way, but hands to the record.
-_OWN = tuple(inspect.signature(grid).parameters.values())[:-1]
+_OWN = tuple(
+    own.replace(default=_TRAIN_SIZE) if own.name == "train_size" else own
+    for own in tuple(inspect.signature(grid).parameters.values())[:-1]
+)
 _REST = {
     parameter.name: parameter
     for parameter in PARAMETERS
