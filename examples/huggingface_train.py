@@ -7,7 +7,7 @@ The Trainer writes eval_results.json. It knows nothing of sgdphase, which runs i
     sgdphase diagnose --command 'python examples/huggingface_train.py --lr {lr} \
         --batch-size {batch} --epochs {epochs} --seed {seed}' --optimizer adamw \
         --metric eval_loss=json:eval_results.json --metric train_loss=json:train_results.json \
-        --lr 0.002 --batch 8 --epochs 3 --batches 32,128 --seeds 3
+        --lr 0.001 --batch 8 --epochs 3 --batches 32,128 --seeds 3
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ GOOD = ["good", "great", "fine", "lovely", "superb", "warm", "clever"]
 BAD = ["bad", "dull", "poor", "awful", "weak", "cold", "silly"]
 FILLER = ["the", "film", "story", "actor", "ending", "scene", "music", "was", "and", "very", "so"]
 WORDS = ["[PAD]", *GOOD, *BAD, *FILLER]
-LENGTH = 16
+LENGTH = 8
 
 
 def reviews(count: int, seed: int) -> list[dict[str, list[int] | int]]:
@@ -44,7 +44,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--lr", type=float, default=1e-3)
     parser.add_argument("--batch-size", type=int, default=8)
-    parser.add_argument("--epochs", type=int, default=2)
+    parser.add_argument("--epochs", type=int, default=3)
     parser.add_argument("--seed", type=int, default=0)
     args = parser.parse_args()
     torch.manual_seed(args.seed)
@@ -52,6 +52,7 @@ def main() -> None:
     config = BertConfig(
         vocab_size=len(WORDS), hidden_size=32, num_hidden_layers=1, num_attention_heads=2,
         intermediate_size=64, max_position_embeddings=LENGTH, num_labels=2, pad_token_id=0,
+        initializer_range=0.1,
     )  # fmt: skip
     trainer = Trainer(
         model=BertForSequenceClassification(config),
@@ -61,7 +62,7 @@ def main() -> None:
             save_strategy="no", report_to="none", disable_tqdm=True, use_cpu=True,
             dataloader_pin_memory=False,
         ),
-        train_dataset=reviews(1024, seed=1),
+        train_dataset=reviews(2048, seed=1),
         eval_dataset=reviews(1024, seed=2),
         compute_metrics=lambda p: {"accuracy": float((np.argmax(p[0], 1) == p[1]).mean())},
     )  # fmt: skip

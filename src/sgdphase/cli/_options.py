@@ -86,7 +86,7 @@ Slots = Annotated[
         "--workers",
         parser=integer,
         metavar="INTEGER",
-        help="Runs at a time; by default one per core or GPU.",
+        help="Runs at a time, each in a process; by default one per core or GPU, 0 for none.",
     ),
 ]
 

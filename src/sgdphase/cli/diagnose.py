@@ -220,7 +220,7 @@ def diagnose(
         make_folder(folder)  # a folder that cannot be made shows before the trainings
     common = {
         "lr": lr, "batch": batch, "loss": loss, "momentum": momentum, "weight_decay": weight_decay,
-        "budget": budget, "workers": _cluster(dask, workers), "store": place,
+        "budget": budget, "workers": _cluster(dask, workers, gpus), "store": place,
     }  # fmt: skip
     with store_in_use(place):
         diagnosis: Any
@@ -263,11 +263,13 @@ def _one(metric: list[str] | None) -> str | None:
     return metric[0] if metric else None
 
 
-def _cluster(address: str | None, workers: int | None) -> int | Callable[[], Workers] | None:
+def _cluster(
+    address: str | None, workers: int | None, gpus: str
+) -> int | Callable[[], Workers] | None:
     if address is None:
         return workers
-    if workers is not None:
-        raise InputError("workers and dask: give one of them")
+    if workers is not None or gpus:
+        raise InputError(f"{'gpus' if gpus else 'workers'} and dask: give one of them")
     from sgdphase._sweep import DaskWorkers
 
     return lambda: DaskWorkers(address)

@@ -114,7 +114,7 @@ def _sweep_command(
     model: Model,
     given: dict[str, Any],
     *,
-    command: Annotated[str, typer.Argument(help="The command, in quotes.", show_default=False)],
+    command: Annotated[str, typer.Argument(metavar="COMMAND", help="The command, in quotes.")],
     store: Annotated[Path, _STORE],
     metric: Metrics = None,
     depends: Depends = "",
