@@ -141,7 +141,7 @@ MODELS: dict[str, Model] = {
             only=("train_size", "lr", "batch", "temperature", "seed", "epochs"),
             defaults={"train_size": None},
             help={
-                "train_size": "Training points, for {train_size}; they limit the batch.",
+                "train_size": "Training points, for {train_size}, at least as many as the batch.",
                 "lr": "Learning rates, for {lr}.",
                 "batch": "Batch sizes, for {batch}.",
                 "epochs": "Number of epochs, for {epochs}.",

@@ -16,6 +16,7 @@ import signal
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -274,11 +275,19 @@ def _digest(problem: UserCommand) -> str:
         for file in _content(Path(problem.start) / path):
             name = os.path.relpath(file, problem.start)
             try:
-                content = file.read_bytes()
+                stat = file.stat()
+                content = _file_digest(file, stat.st_mtime_ns, stat.st_size, stat.st_ino)
             except OSError as error:
                 raise InputError(f"{file}: cannot be read ({error.strerror or error})") from None
-            digest.update(f"{len(name)} {name} {len(content)} ".encode() + content)
+            digest.update(f"{len(name)} {name} {content}".encode())
     return digest.hexdigest()
+
+
+# Asked for after every run, and files may be large: read again only if they were written since.
+@lru_cache(2**14)
+def _file_digest(file: Path, *written: int) -> str:
+    with file.open("rb") as content:
+        return hashlib.file_digest(content, "sha256").hexdigest()
 
 
 def _content(path: Path) -> Iterator[Path]:

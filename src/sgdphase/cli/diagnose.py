@@ -190,7 +190,7 @@ def diagnose(
     of_fitted = {"margin": margin, "sampler": sampler, "train_sizes": train_sizes}
     until_fitted = _asks_until_fitted(epochs, until)
     if until_fitted:
-        _refuse(of_epochs, "is for trainings of --epochs")
+        _refuse(of_epochs | {"gpus": gpus or None}, "is for trainings of --epochs")
     else:
         sizes = of_fitted.pop("train_sizes")
         _refuse(of_fitted, "is for trainings --until fitted")

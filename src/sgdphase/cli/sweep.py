@@ -135,6 +135,8 @@ def _sweep_command(
     problem = command_of(
         command, metric or (), depends=parts(depends), shell=shell, timeout=timeout
     )
+    if given["train_size"] is not None and "train_size" not in problem.placeholders:
+        raise InputError("--train-size: the command has no {train_size}")
     plan = grid(problem, **given)
     opened = Store(store)
     if dask and (gpus or slots is not None):
