@@ -1,12 +1,12 @@
 r"""Lightning: a small regression, as many people write it.
 
-    python lightning_train.py --lr 0.02 --batch-size 16
+    python lightning_train.py --lr 0.01 --batch-size 16
 
 prints its validation loss. It knows nothing of sgdphase, which runs it as a command:
 
     sgdphase diagnose --command 'python examples/lightning_train.py --lr {lr} \
         --batch-size {batch} --epochs {epochs} --seed {seed}' \
-        --metric 'val_loss=stdout:final val_loss (\S+)' --lr 0.005 --batch 16 --epochs 4 \
+        --metric 'val_loss=stdout:final val_loss (\S+)' --lr 0.01 --batch 16 --epochs 4 \
         --batches 64,256 --seeds 3
 """
 
@@ -51,7 +51,7 @@ class Regression(lightning.LightningModule):
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--lr", type=float, default=0.02)
+    parser.add_argument("--lr", type=float, default=0.01)
     parser.add_argument("--batch-size", type=int, default=16)
     parser.add_argument("--epochs", type=int, default=4)
     parser.add_argument("--seed", type=int, default=0)

@@ -1,12 +1,13 @@
 r"""Plain PyTorch: a classifier of points, as many people write it.
 
-    python pytorch_train.py --lr 0.1 --batch-size 16
+    python pytorch_train.py --lr 0.03 --batch-size 16
 
 writes metrics.json. It knows nothing of sgdphase, which runs it as a command:
 
     sgdphase diagnose --command 'python examples/pytorch_train.py --lr {lr} --batch-size {batch} \
         --epochs {epochs} --seed {seed}' --metric test_error=json:metrics.json \
-        --metric train_loss=json:metrics.json --lr 0.03 --batch 16 --epochs 8 --batches 64,256
+        --metric train_loss=json:metrics.json --lr 0.03 --batch 16 --epochs 8 \
+        --batches 64,256 --seeds 5
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ def points(count: int, seed: int) -> TensorDataset:
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--lr", type=float, default=0.1)
+    parser.add_argument("--lr", type=float, default=0.03)
     parser.add_argument("--batch-size", type=int, default=16)
     parser.add_argument("--epochs", type=int, default=8)
     parser.add_argument("--seed", type=int, default=0)

@@ -1,6 +1,6 @@
 r"""scikit-learn's SGDClassifier, which gets its data in pieces.
 
-    python sklearn_train.py --lr 0.003 --batch-size 16
+    python sklearn_train.py --lr 0.01 --batch-size 16
 
 appends a line per epoch to log.jsonl. It knows nothing of sgdphase, which runs it as a command:
 
@@ -24,7 +24,7 @@ from sklearn.model_selection import train_test_split
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--lr", type=float, default=0.003)
+    parser.add_argument("--lr", type=float, default=0.01)
     parser.add_argument("--batch-size", type=int, default=16)
     parser.add_argument("--epochs", type=int, default=4)
     parser.add_argument("--seed", type=int, default=0)

@@ -72,6 +72,7 @@ def test_anything_else_is_named(
     [
         ([], "no metric: say where"),
         (["val_loss"], "must be NAME=json:FILE:KEY"),
+        (["a=stdout:x\n(.*)"], "must be NAME=json:FILE:KEY"),
         (["a=yaml:m.yaml"], "must be NAME=json:FILE:KEY"),
         (["a=json:/tmp/m.json"], "FILE must be in the folder of the run"),
         (["a=json:../m.json"], "FILE must be in the folder of the run"),

@@ -18,7 +18,7 @@ from sgdphase.errors import InputError, UserError, one_line
 
 STDOUT = "stdout.txt"
 _VALID = "NAME=json:FILE:KEY, NAME=jsonl:FILE:KEY or NAME=stdout:REGEX"
-_SPEC = re.compile(r"(?:([^=:]*)=)?(json|jsonl|stdout):(.+)", re.DOTALL)
+_SPEC = re.compile(r"(?:([^=:]*)=)?(json|jsonl|stdout):(.+)")
 # Columns of the table of runs. `steps` is no observable, but may be given.
 _TAKEN = {
     *(each.name for each in PARAMETERS), "command", "metrics", "digest", "shell", "start",

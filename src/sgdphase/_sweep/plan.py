@@ -101,6 +101,7 @@ def grid(
     (18, 6)
     """
     problems = _problems(problem, dim, chi)
+    # A command says which model runs it, and that only it knows its size.
     assumed = dict(getattr(problems[0], "assumes", {}))
     size = assumed.pop("train_size", _TRAIN_SIZE)
     train_size = size if train_size is None else train_size
