@@ -1,13 +1,13 @@
 r"""Hugging Face Trainer: a small transformer that reads reviews, which are made on the spot.
 
-    python huggingface_train.py --lr 0.001 --batch-size 8
+    python huggingface_train.py --lr 0.002 --batch-size 8
 
 The Trainer writes eval_results.json. It knows nothing of sgdphase, which runs it as a command:
 
     sgdphase diagnose --command 'python examples/huggingface_train.py --lr {lr} \
         --batch-size {batch} --epochs {epochs} --seed {seed}' --optimizer adamw \
         --metric eval_loss=json:eval_results.json --metric train_loss=json:train_results.json \
-        --lr 0.001 --batch 8 --epochs 3 --batches 32,128 --seeds 3
+        --lr 0.002 --batch 8 --epochs 3 --batches 32 --seeds 5
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def reviews(count: int, seed: int) -> list[dict[str, list[int] | int]]:
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--lr", type=float, default=1e-3)
+    parser.add_argument("--lr", type=float, default=2e-3)
     parser.add_argument("--batch-size", type=int, default=8)
     parser.add_argument("--epochs", type=int, default=3)
     parser.add_argument("--seed", type=int, default=0)
