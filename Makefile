@@ -1,5 +1,6 @@
 # make demo   install into .venv, sweep a small plane, draw it
 # make test   install into .venv, lint, type-check, test (with doctests)
+# make test-examples   install the libraries of examples/ too, and ask about each script
 # make bench  speed compared with the plain loop, in the same run
 # make clean  remove what these made, with .venv
 # make clean-cache  remove the caches of Python and numba alone
@@ -10,7 +11,7 @@ export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 export MKL_NUM_THREADS ?= 1
 
-.PHONY: demo test bench clean clean-cache
+.PHONY: demo test test-examples bench clean clean-cache
 
 # The stamp stands for an environment that matches these two files.
 $(VENV)/.stamp: pyproject.toml constraints.txt
@@ -31,6 +32,10 @@ test: $(VENV)/.stamp
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist worksteal
+
+test-examples: $(VENV)/.stamp
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,examples]'
+	$(BIN)/python -m pytest -m examples tests/docs/test_examples.py
 
 bench: $(VENV)/.stamp
 	$(BIN)/python benchmarks/bench.py

@@ -53,7 +53,17 @@ KNOWS: dict[str, set[str]] = {
     "paper": {"stats", "theory", "problems", "perceptron", "_sweep", "diagram"},
     "_diagnose": {"stats", "_own", "_sweep", "diagram"},  # the perceptron
     "_report": {"stats", "_own", "_sweep", "diagram", "_diagnose"},
-    "cli": {"stats", "theory", "problems", "_sweep", "diagram", "paper", "_diagnose", "_report"},
+    "cli": {
+        "stats",
+        "theory",
+        "problems",
+        "_own",
+        "_sweep",
+        "diagram",
+        "paper",
+        "_diagnose",
+        "_report",
+    },
 }
 # How numbers of a diagnosis are measured: a page knows the answer, not these.
 LEARNERS = {

@@ -10,6 +10,7 @@ from ._diagnose import Diagnosis as Diagnosis
 from ._diagnose import FittedDiagnosis as FittedDiagnosis
 from ._diagnose import diagnose as diagnose
 from ._diagnose import diagnose_until_fitted as diagnose_until_fitted
+from ._own import command as command
 from ._records import Outcome as Outcome
 from ._records import Training as Training
 from ._report import report as report

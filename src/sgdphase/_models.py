@@ -33,6 +33,7 @@ class Model:
     epoch_choices : the same, for a training of a number of epochs
     images : learns images only, not the teacher task
     anything : takes all parameters as they are, without checking that they apply
+    only : the parameters that tables and options have, if not all
     what : the object of "Train ..."; a model without it has no command
     note, train_example, sweep_example : for the help of its commands
     data : the default of `--data`; empty if it learns the teacher task alone
@@ -49,6 +50,7 @@ class Model:
     epoch_choices: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     images: bool = False
     anything: bool = False
+    only: tuple[str, ...] = ()
     what: str = ""
     note: str = ""
     train_example: str = ""
@@ -59,6 +61,8 @@ class Model:
 
     def has(self, parameter: Parameter) -> bool:
         """Whether the parameter is one of this model."""
+        if self.only:
+            return parameter.name in self.only
         if parameter.of == "problem":  # those in the table are of the teacher task
             return not self.images
         return parameter.models is None or self.name in parameter.models
@@ -130,6 +134,19 @@ MODELS: dict[str, Model] = {
             epoch_choices={"loss": EPOCH_LOSSES, "sampler": ("epoch",)},
         ),
         replace(OUTSIDE, name="function", trainer="sgdphase._own.function"),
+        replace(
+            OUTSIDE,
+            name="command",
+            trainer="sgdphase._own.commands",
+            only=("train_size", "lr", "batch", "temperature", "seed", "epochs"),
+            defaults={"train_size": None},
+            help={
+                "train_size": "Training points, for {train_size}, at least as many as the batch.",
+                "lr": "Learning rates, for {lr}.",
+                "batch": "Batch sizes, for {batch}.",
+                "epochs": "Number of epochs, for {epochs}.",
+            },
+        ),
     )
 }  # fmt: skip
 

@@ -23,6 +23,8 @@ from sgdphase.stats import power_or_digits
 
 SAMPLERS = ("fresh", "epoch")
 ACTIVATIONS = ("relu", "gelu", "tanh")
+# Stands for a training set whose size only the user's code knows.
+UNKNOWN_SIZE = 2**40
 
 
 class Range(NamedTuple):
@@ -148,7 +150,8 @@ class Parameters:
     )] = 0
     test_size: Annotated[int, Parameter(
         "Test points.", COUNT, grid="value", identity_at_default=True)] = 32768
-    epochs: Annotated[int | None, Parameter("Number of epochs.", COUNT, models=USER)] = None
+    epochs: Annotated[int | None, Parameter(
+        "Number of epochs.", COUNT, models=USER, grid="values")] = None
     optimizer: Annotated[str, Parameter(
         "Optimizer", choices=("sgd", "adamw"), models=USER, of_epochs=True)] = "sgd"
     schedule: Annotated[str, Parameter(

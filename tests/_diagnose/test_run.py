@@ -372,3 +372,36 @@ def test_a_model_and_data_in_python(monkeypatch: Any) -> None:
 
 def _without_seconds(found: FittedDiagnosis) -> dict[str, Any]:
     return {name: value for name, value in found.as_dict().items() if name != "seconds"}
+
+
+def test_of_a_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Accuracy grows with lr x steps; the direction is told from its name."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "train.sh").write_text(
+        'awk "BEGIN {{ print \\"acc\\", 1 - 1 / (1 + 100 * $1 * $3 / $2) + 0.001 * $4 }}"'
+    )
+    line = "sh train.sh {lr} {batch} {epochs} {seed}"
+    point: dict[str, Any] = {"lr": 0.1, "batch": 8, "epochs": 4, "batches": [16], "seeds": 2}
+    quiet: dict[str, Any] = {"say": lambda line: None, "workers": 0}
+    metrics = [r"val_acc=stdout:acc (\S+)", r"cost=stdout:(\S+)$"]
+    answer = sp.diagnose(command=line, metrics=metrics, **point, **quiet)
+    (row,) = answer.equivalents
+    assert answer.metric == "val_acc" and row.verdict == "the same"
+    assert row.lr.value == pytest.approx(0.2, rel=0.02)
+    assert answer.is_sgd and answer.warnings == ()
+    told = sp.command(line, metrics)
+    other = sp.diagnose(command=told, metric="cost", optimizer="adamw", **point, **quiet)
+    assert other.metric == "cost" and not other.is_sgd
+    for given, what in {
+        "neither": ({}, "nothing to diagnose"),
+        "both": ({"model": "law.py", "command": told}, "give one of them"),
+        "metrics alone": ({"metrics": metrics}, "are of a command"),
+        "metrics twice": ({"command": told, "metrics": metrics}, "are of a command"),
+        "another metric": ({"command": told, "metric": "loss"}, "must be one of val_acc, cost"),
+        "a size": ({"command": f"{line} {{train_size}}", "metrics": metrics}, "give --train-size"),
+    }.values():
+        with pytest.raises(InputError, match=what):
+            sp.diagnose(**given, **point, **quiet)
+    (tmp_path / "train.sh").write_text("exit 2")
+    with pytest.raises(UserError, match=r"train.sh ended with exit code 2, .*\(at lr 0.1, batch 8"):
+        sp.diagnose(command=line, metrics=metrics, **point, **quiet)

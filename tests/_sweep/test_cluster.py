@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from sgdphase._own import command
 from sgdphase._sweep import DaskWorkers, Progress, Run, Store, grid, sweep
 from sgdphase._sweep import cluster as cluster_module
 from sgdphase._sweep.tally import Tally
@@ -98,6 +99,18 @@ def test_a_training_whose_worker_dies_goes_on_in_another(
     assert sweep(plan, store, workers=team, progress=KillsOnce()).statuses == {"fitted": 1}
     assert 0 < saved[0] <= store.runs()[0].outcome["start"] < 200
     assert not checkpoint.parent.exists()
+
+
+def test_commands_run_on_a_cluster(
+    cluster: tuple[Path, list[subprocess.Popen[bytes]]], tmp_path: Path
+) -> None:
+    told = command("sh -c 'echo x $0; exit $1' {lr} {seed} {batch}", r"x=stdout:x (\S+)")
+    plan = grid(told, lr=[0.5, 1.0], batch=1, seeds=2)
+    team = DaskWorkers(json.loads(cluster[0].read_text())["address"])
+    summary = sweep(plan, tmp_path / "runs.sqlite", workers=team)
+    assert summary.statuses == {"finished": 2, "failed": 2}
+    assert [run.outcome["x"] for run in summary.runs if run.training.seed == 0] == [0.5, 1.0]
+    assert len(list((tmp_path / "runs.sqlite-runs").iterdir())) == 4
 
 
 def test_no_scheduler_there(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -56,7 +56,7 @@ def test_an_argument_that_is_not_there_is_named_with_the_likely_one() -> None:
         TypeError, match=r"no argument seed \(did you mean seeds\?\); it has problem,"
     ):
         grid(lr=1.0, batch=1, seed=3)
-    with pytest.raises(TypeError, match="no argument epochs"):  # of a user's training
+    with pytest.raises(InputError, match="epochs = 3: perceptron has no epochs"):
         grid(lr=1.0, batch=1, epochs=3)
 
 

@@ -9,10 +9,12 @@ from time import monotonic
 
 import pytest
 
+from sgdphase._own import command
 from sgdphase._own.problem import user_file
 from sgdphase._records import Training
 from sgdphase._sweep import Plan, Store, grid, sweep
-from sgdphase._sweep.workers import InProcess, Kept, Processes
+from sgdphase._sweep.workers import InProcess, Kept, Processes, workers_of
+from sgdphase.errors import InputError
 
 
 def toy(function: str = "train", seeds: int = 6) -> Plan:
@@ -75,7 +77,7 @@ def test_kept_workers_serve_several_sweeps(store: Store, kept: Kept, log: Path) 
     for seeds in (1, 2, 3):
         assert sweep(toy(seeds=seeds), store, workers=kept).ran == 2
         assert isinstance(kept._workers, Processes)
-        lanes.append([lane._ready.result() for lane in kept._workers._lanes])
+        lanes.append([lane._ready.result() for lane in kept._workers._lanes.values()])
     # The same process all along.
     assert lanes[0] == lanes[1] == lanes[2] and len(lanes[0]) == 1
     assert (kept.slots, kept.parallel, kept.here) == (1, 1, True)
@@ -126,3 +128,45 @@ def test_in_process_workers_can_be_kept_too(store: Store) -> None:
     kept.stop()
     assert sweep(toy(seeds=3), store, workers=kept).ran == 2
     kept.close()
+
+
+# A run says which GPU it sees and when it began and ended.
+SEES = "date +%s.%N; echo gpu $CUDA_VISIBLE_DEVICES; sleep 0.3; date +%s.%N; : {lr} {batch} {seed}"
+
+
+@pytest.mark.parametrize(
+    ("slots", "gpus", "most"),
+    [(None, ["0", "1"], 1), (2, ["0", "1", "5"], 1), (4, ["3", "1"], 2), (3, ["0", "1"], 2)],
+)
+def test_runs_at_a_time_share_no_gpu_or_evenly(
+    store: Store, slots: int | None, gpus: list[str], most: int
+) -> None:
+    told = command(SEES, r"gpu=stdout:gpu (\d)", shell=True)
+    plan = grid(told, lr=1.0, batch=1, seeds=9)
+    runs = sweep(plan, store, workers=slots, gpus=gpus).runs
+    times: dict[str, list[tuple[float, float]]] = {}
+    for folder in Path(f"{store.path}-runs").iterdir():
+        begin, gpu, end = (folder / "stdout.txt").read_text().split("\n")[:3]
+        times.setdefault(gpu.removeprefix("gpu "), []).append((float(begin), float(end)))
+    assert times.keys() <= set(gpus) and len(times) == min(len(gpus), slots or len(gpus))
+    assert sorted(run.outcome["gpu"] for run in runs) == sorted(
+        float(gpu) for gpu, spans in times.items() for _ in spans
+    )
+    for spans in times.values():
+        # How many are under way when one begins.
+        at_once = [sum(b <= begin < e for b, e in spans) for begin, _ in spans]
+        assert max(at_once) <= most
+
+
+@pytest.mark.parametrize(
+    ("workers", "gpus", "what"),
+    [
+        (1, ["0", "0"], "gpus = 0,0: must be different"),
+        (1, [""], "must be different GPUs"),
+        (0, ["0"], "gpus = 0: are given to processes, and workers = 0"),
+        (-1, [], "workers = -1"),
+    ],
+)
+def test_gpus_that_cannot_be_given(workers: int, gpus: list[str], what: str) -> None:
+    with pytest.raises(InputError, match=what):
+        workers_of(workers, gpus)

@@ -142,3 +142,56 @@ def test_what_is_wrong_is_said_in_one_line(
     assert (code, out) == (2, "")
     (line,) = (line for line in err.splitlines() if line.startswith("sgdphase:"))
     assert said in line
+
+
+# Learns by lr x steps, with a floor; the seed changes it a little.
+SCRIPT = """
+import json, sys
+lr, batch, epochs, seed = map(float, sys.argv[1:])
+loss = 1 / (1 + 100 * lr * epochs / batch) + 0.001 * (seed % 3)
+json.dump({"val_loss": loss if lr < 3 else float("nan"), "accuracy": 1 - loss},
+          open("m.json", "w"))
+"""
+LINE = "python3 train.py {lr} {batch} {epochs} {seed}"
+POINT = ("--lr", "0.1", "--batch", "8", "--epochs", "4", "--batches", "16", "--seeds", "2")
+
+
+def test_of_a_command(folder: Path) -> None:
+    (folder / "train.py").write_text(SCRIPT)
+    metrics = ("--metric", "val_loss=json:m.json", "--metric", "accuracy=json:m.json")
+    done = run(folder, "--command", LINE, *metrics, *POINT, "--json")
+    assert done.returncode == 0, done.stderr
+    answer = json.loads(done.stdout)
+    (row,) = answer["equivalents"]
+    assert answer["metric"] == "val_loss" and row["verdict"] == "the same"
+    assert row["lr"]["value"] == pytest.approx(0.2, rel=0.02)
+    assert answer["settings"]["command"] == LINE
+    assert (folder / "train.sqlite").exists() and (folder / "train.sqlite-runs").is_dir()
+    # A sweep shares the runs.
+    cells = ("--lr", "0.1", "--batch", "8", "--epochs", "4", "--seeds", "2", "--dry-run")
+    sweep = [sys.executable, "-c", "from sgdphase.cli import main; main()", "sweep", "command"]
+    words = [*sweep, LINE, *metrics, *cells, "--store", "train.sqlite"]
+    said = subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=60).stderr
+    assert "2 trainings, 2 done, 0 to run" in said
+
+
+@pytest.mark.parametrize(
+    ("words", "what"),
+    [
+        ((), "FILE and --command: neither given; must be one of them"),
+        (("law.py", "--command", LINE), "FILE and --command: both given; must be one of them"),
+        (("--command", LINE), "no metric: say where the command writes one"),
+        (("--command", LINE.replace(" {epochs}", ""), "--metric", "a=json:m.json"),
+         "the command has no {epochs}"),
+        (("--command", LINE, "--metric", "a=json:m.json", "--momentum", "0.9"),
+         "momentum = 0.9: train.py trains by itself; set it there"),
+        (("law.py", "--timeout", "5s"), "--timeout: is of --command"),
+        (("--command", "exit 5 # {lr} {batch} {epochs} {seed}", "--shell", "--metric",
+          "a=json:m.json"), "exit ended with exit code 5, and printed nothing"),
+        (("--command", LINE, "--metric", "a=json:m.json"), "has no key 'a'; it has val_loss"),
+    ],
+)  # fmt: skip
+def test_of_a_command_that_is_no_training(folder: Path, words: tuple[str, ...], what: str) -> None:
+    (folder / "train.py").write_text(SCRIPT)
+    done = run(folder, *words, *POINT)
+    assert done.returncode == 2 and what in done.stderr.splitlines()[-1], done.stderr

@@ -148,3 +148,74 @@ def test_bad_input_is_one_line_and_code_2(command: list[str], words: list[str], 
     assert said in ended.stderr
     assert len(ended.stderr.splitlines()) == 1
     assert sorted(path.name for path in Path().glob("*.sqlite*")) == []
+
+
+# A command: it takes its time, writes its process, and prints a number.
+SLOW = (
+    "sh -c 'echo $$ >> {start}/pids; sleep 300 & echo $! >> {start}/pids; "
+    "[ {seed} -lt 2 ] || wait; kill %1; echo x {lr}' {batch}"
+)
+
+
+def is_alive(pid: str) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="finds processes in /proc")
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_a_stopped_sweep_of_commands_leaves_no_process_and_resumes(
+    command: list[str], tmp_path: Path, sent: signal.Signals
+) -> None:
+    sweep = [
+        "sweep", "command", SLOW, "--lr", "0.5", "--batch", "4", "--seeds", "4", "--metric",
+        r"x=stdout:x (\S+)", "--store", "runs.sqlite", "--slots", "2",
+    ]  # fmt: skip
+    process = subprocess.Popen([*command, *sweep], stderr=subprocess.PIPE, text=True)
+    pids, deadline = Path("pids"), time.monotonic() + 60
+    # Two runs are done, and two hang.
+    while time.monotonic() < deadline and not (
+        len(Store("runs.sqlite").standing()) == 2
+        and sum(map(is_alive, pids.read_text().split())) == 4
+    ):
+        time.sleep(0.05)
+    process.send_signal(sent)
+    _, said = process.communicate(timeout=30)
+    assert process.returncode == (-sent if sent == signal.SIGKILL else 128 + sent), said
+    while any(map(is_alive, pids.read_text().split())) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not any(map(is_alive, pids.read_text().split()))
+    left = call(command, *sweep, "--dry-run", "--json")
+    assert json.loads(left.stdout) | {"left_out": 0} == {
+        "planned": 4, "done_before": 2, "left": 2, "left_out": 0, "expected_seconds": None,
+    }  # fmt: skip
+    assert "expected time unknown before the first run" in left.stderr
+    done = call(command, *sweep, "--timeout", "0.5s", "--json")
+    assert json.loads(done.stdout)["statuses"] == {"failed": 2}
+    assert done.returncode == 1 and "did not end within the time-out" in done.stderr
+    assert not any(map(is_alive, pids.read_text().split()))
+
+
+def test_a_command_is_swept_once_and_stops_at_its_first_failure(command: list[str]) -> None:
+    Path("train.sh").write_text('[ $1 = 0.5 ] && exit 4; echo "$1 $2" >> ../../log; echo x $1')
+    sweep = [
+        "sweep", "command", "sh train.sh {lr} {batch}", "--lr", "0.5..2", "--batch", "1,2",
+        "--metric", r"x=stdout:x (\S+)", "--store", "runs.sqlite", "--slots", "1", "--json",
+    ]  # fmt: skip
+    first = call(command, *sweep, "--lr", "1,2")
+    assert json.loads(first.stdout)["statuses"] == {"finished": 4}, first.stderr
+    again = call(command, *sweep, "--fail-fast")
+    assert json.loads(again.stdout)["statuses"] == {"failed": 1}
+    assert "some failed, such as: train.sh ended with exit code 4" in again.stderr
+    assert sorted(Path("log").read_text().split("\n")) == ["", "1.0 1", "1.0 2", "2.0 1", "2.0 2"]
+    listed = call(command, "runs", "runs.sqlite")
+    assert "command on command: 5 runs (finished 4, failed 1)" in listed.stdout
+
+
+def test_what_is_missing_is_warned_of(command: list[str]) -> None:
+    words = ["--lr", "1", "--batch", "1", "--metric", r"x=stdout:(\S+)", "--store", "runs.sqlite"]
+    said = call(command, "sweep", "command", "echo {lr} {batch}", *words, "--seeds", "2").stderr
+    assert "warning: the command has no {seed}" in said
+    assert "warning: no file is known that the command depends on" in said

@@ -41,7 +41,7 @@ from sgdphase._diagnose.unknown import (
     user_failures,
     warnings_of,
 )
-from sgdphase._own.function import UNKNOWN_SIZE
+from sgdphase._parameters import UNKNOWN_SIZE
 from sgdphase._records import Outcome
 from sgdphase.diagram import Equivalent, Equivalents, equivalents
 from sgdphase.diagram._training_runs import went_up

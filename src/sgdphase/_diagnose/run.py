@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -20,12 +19,14 @@ from sgdphase._diagnose.fitted.question import Question
 from sgdphase._diagnose.fitted.schedule import given, ladder
 from sgdphase._diagnose.question import BatchQuestion
 from sgdphase._diagnose.runner import Runner
-from sgdphase._own import UserTraining, forget, user_training
+from sgdphase._own import UserCommand, UserProblem, UserTraining, forget, user_training
+from sgdphase._own import command as command_of
+from sgdphase._parameters import UNKNOWN_SIZE
 from sgdphase._sweep import Store, Workers
 from sgdphase._sweep.workers import Kept, workers_of
 from sgdphase.errors import InputError, require
+from sgdphase.stats import seconds_of
 
-_UNITS = {"": 1.0, "s": 1.0, "sec": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
 # A first guess of lr ~ batch^exponent: by its square root the step of an adaptive optimizer grows.
 _EXPONENTS = {"sgd": 1.0, "adamw": 0.5}
 
@@ -44,6 +45,8 @@ def diagnose(
     batch: int,
     epochs: int,
     train: Callable[..., Any] | None = None,
+    command: str | UserCommand | None = None,
+    metrics: str | Sequence[str] = (),
     test_data: Any = None,
     augment: Callable[..., Any] | None = None,
     loss: str | None = None,
@@ -60,6 +63,7 @@ def diagnose(
     budget: float | str = "10m",
     seeds: int | None = None,
     workers: int | Callable[[], Workers] | None = None,
+    gpus: Sequence[int | str] = (),
     store: Store | str | Path | None = None,
     say: Say = _to_stderr,
 ) -> Diagnosis:
@@ -80,12 +84,18 @@ def diagnose(
         Your learning rate, points per step, and number of epochs; above 0.
     train : callable, default None
         For any other framework: `train(lr, batch, epochs, seed)` that returns a dict of metrics.
+    command : str, default None
+        A command line with `{lr}`, `{batch}`, `{epochs}` and `{seed}`; or what `sgdphase.command`
+        makes of it, with more options.
+    metrics : str or sequence of str
+        Where the command writes its numbers, as `val_loss=json:metrics.json`; the first decides.
     test_data : callable, default a fifth of the data, held out for each seed
         Function that returns test data, in the form of `data`.
     augment : callable, default None
         Function that changes a batch of inputs in training.
     loss : {"cross-entropy", "hinge", "mse"}, default what fits the labels
     optimizer : {"sgd", "adamw"}, default "sgd"
+        Of a command: what it uses, which it is not told.
     momentum, weight_decay : float, default 0
         From 0 to below 1, and at least 0.
     betas : (float, float), default (0.9, 0.999); of adamw
@@ -106,6 +116,8 @@ def diagnose(
     workers : int or callable, default one process per core
         Processes for a file, or a function that makes workers. Functions run in this process,
         where a training is not stopped at the end of the budget.
+    gpus : sequence of int or str, default none
+        Each process sees one of them; by default one process per GPU.
     store : Store, str or Path, default None
         The file that keeps the runs; what it has is not run again.
     say : callable, default prints to standard error; takes lines of progress
@@ -125,11 +137,21 @@ def diagnose(
     require("epochs", epochs, lambda n: n >= 1 and n == int(n), "an integer of at least 1")
     seconds = seconds_of(budget)
     beta1, beta2 = betas or (None, None)
+    told = _command(command, metrics)
     user = _loaded(
-        model, data, test_data=test_data, augment=augment, train=train, say=say, seconds=seconds,
-        loss=loss, optimizer=optimizer, momentum=momentum, weight_decay=weight_decay,
-        schedule=schedule, warmup=warmup, beta1=beta1, beta2=beta2,
+        model, data, test_data=test_data, augment=augment, train=train, command=told, say=say,
+        seconds=seconds, loss=loss, optimizer=optimizer, momentum=momentum,
+        weight_decay=weight_decay, schedule=schedule, warmup=warmup, beta1=beta1, beta2=beta2,
     )  # fmt: skip
+    if told is not None:
+        # The first metric decides; the records of its trainings have the names.
+        names = [each.name for each in told.metrics_read]
+        metric = metric or names[0]
+        if metric not in names:
+            raise InputError(f"metric = '{metric}': must be one of {', '.join(names)}")
+        told.check_training(
+            user.training(lr=lr, batch=batch, epochs=epochs, train_size=train_size or UNKNOWN_SIZE)
+        )
     if user.train_size is not None and train_size is not None:
         raise InputError(f"train size = {train_size}: data() has {user.train_size} training points")
     largest = user.train_size or train_size
@@ -140,12 +162,12 @@ def diagnose(
         if size < user.smallest_batch or (largest is not None and size > largest):
             end = "" if largest is None else f" to the {largest} training points"
             raise InputError(f"batch = {size}: must be from {user.smallest_batch}{end}")
-    exponent = _EXPONENTS.get(user.options.get("optimizer", ""), 1.0)
+    exponent = _EXPONENTS.get(user.settings().get("optimizer", ""), 1.0)
     point = Point(
         float(lr), int(batch), int(epochs), metric or "", exponent=exponent,
         most_seeds=max(40, seeds or 0),
     )  # fmt: skip
-    with _runner(user, workers, store, started + seconds, say) as runner:
+    with _runner(user, workers, store, started + seconds, say, gpus) as runner:
         return BatchQuestion(runner, point, largest, started, maximize, others, seeds).answered()
 
 
@@ -212,7 +234,7 @@ def diagnose_until_fitted(
         raise InputError(f"batch = {batch}: must be at least {user.smallest_batch} with BatchNorm")
     if user.train_size is None and not train_sizes:
         raise InputError(
-            f"{user.problem.code.name} trains by itself: say at which train sizes, as "
+            f"{user.problem.name} trains by itself: say at which train sizes, as "
             "256,1024,4096; the largest is the one that is asked about"
         )
     sizes = given(train_sizes or ladder(user.train_size or 0), batch, user.train_size)
@@ -231,9 +253,22 @@ def _check(lr: float, batch: int, seeds: int | None) -> None:
 
 
 def _loaded(model: Any, data: Any, *, say: Say, **given: Any) -> UserTraining:
-    if model is None and given["train"] is None:
-        raise InputError("nothing to diagnose: give a model with its data, a file, or train")
+    ways = [model is not None, given["train"] is not None, given.get("command") is not None]
+    if not any(ways):
+        raise InputError(
+            "nothing to diagnose: give a model with its data, a file, train or a command"
+        )
+    if given.get("command") is not None and sum(ways) > 1:
+        raise InputError("a command and a model, file or train: give one of them")
     return user_training(model, data, **given)
+
+
+def _command(given: str | UserCommand | None, metrics: str | Sequence[str]) -> UserCommand | None:
+    if isinstance(given, str):
+        return command_of(given, metrics)
+    if metrics:
+        raise InputError("metrics: are of a command that is given as a text")
+    return given
 
 
 @contextmanager
@@ -243,36 +278,25 @@ def _runner(
     store: Store | str | Path | None,
     deadline: float,
     say: Say,
+    gpus: Sequence[int | str] = (),
 ) -> Iterator[Runner]:
     """The runner of a call, and the end of all that it holds: workers, a store of its own, data."""
     if not user.problem.path:
-        if workers:
+        if workers or gpus:
             raise InputError("workers: cannot see functions of this process; give a file")
         workers = 0
     with ExitStack() as stack:
         # Functions and their data are held no longer than they are asked about.
-        stack.callback(forget, user.problem)
+        if isinstance(user.problem, UserProblem):
+            stack.callback(forget, user.problem)
         if torch := sys.modules.get("torch"):
             # What runs in this process has one thread, as in a worker: batches are small.
             stack.callback(torch.set_num_threads, torch.get_num_threads())
             torch.set_num_threads(1)
-        kept = Kept(workers if callable(workers) else partial(workers_of, workers))
+        kept = Kept(workers if callable(workers) else partial(workers_of, workers, gpus))
         stack.callback(kept.close)
         keeps = store is not None
         if store is None:
             store = Path(stack.enter_context(TemporaryDirectory())) / "runs.sqlite"
         place = store if isinstance(store, Store) else Store(store)
         yield Runner(user, place, kept, deadline, say, keeps=keeps)
-
-
-def seconds_of(budget: float | str) -> float:
-    """A time such as `90s`, `10m`, `2h`, or a number of seconds.
-
-    >>> seconds_of("10m"), seconds_of("1.5h"), seconds_of(45)
-    (600.0, 5400.0, 45.0)
-    """
-    match = re.fullmatch(r"\s*(\d+(?:\.\d*)?)\s*([a-z]*)\s*", str(budget))
-    unit = _UNITS.get(match[2]) if match else None
-    if match is None or unit is None or not float(match[1]) > 0:
-        raise InputError(f"budget = '{budget}': must be a time such as 90s, 10m or 2h")
-    return float(match[1]) * unit

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from sgdphase._diagnose.answer import Diagnosis
 from sgdphase._diagnose.learner import Trial
-from sgdphase._own import UserTraining
+from sgdphase._own import UserProblem, UserTraining
 from sgdphase._records import Outcome
 from sgdphase.diagram._training_runs import Setting, went_up
 from sgdphase.errors import listed
@@ -85,8 +85,11 @@ def warnings_of(diagnosis: Diagnosis, user: UserTraining) -> Iterator[str]:
             "learns the same, and others may do so, too"
         )
     ours = diagnosis.table.yours.metrics.get("train_error")
-    if ours is not None and user.problem.points and user.problem.has_classes:
-        constant = 1 - user.problem.most_common
+    problem = user.problem
+    if ours is None or not isinstance(problem, UserProblem):
+        return
+    if problem.points and problem.has_classes:
+        constant = 1 - problem.most_common
         if ours.value >= 0.98 * constant:
             yield (
                 f"your training learns nothing: its training error, {ours.value:.1%}, is that of "

@@ -1,4 +1,4 @@
-"""The user's code, turned into trainings: a model and data, or a function that trains.
+"""The user's code, turned into trainings: a model and data, a function that trains, or a command.
 
 Torch is loaded with the first module that is trained, not here.
 """

@@ -1,3 +1,5 @@
+from .commands import UserCommand as UserCommand
+from .commands import command as command
 from .problem import UserProblem as UserProblem
 from .problem import forget as forget
 from .problem import user_file as user_file

@@ -14,13 +14,12 @@ from typing import Any
 import numpy as np
 
 from sgdphase._own.problem import UserProblem
+from sgdphase._parameters import UNKNOWN_SIZE
 from sgdphase._records import Outcome, Training
 from sgdphase.errors import InputError
 
 # Names that a function may return and that are not metrics.
 _NO_METRICS = {"lr", "batch", "epochs", "seed", "train_size", "seconds", "time", "duration"}
-# Stands for a training set whose size only the function knows.
-UNKNOWN_SIZE = 2**40
 # What a training until fitted may return besides `alignment`.
 OBSERVABLES = ("alignment", "test_error", "weight_change", "first_step_alignment")
 
@@ -42,7 +41,7 @@ def train(training: Training, *, trajectory: bool = False) -> Outcome:
     )
     if training.epochs is None:
         return _fitted(returned, code.name)
-    return _finished(returned, code.name, training)
+    return finished(returned, code.name, training)
 
 
 def _taken(function: Callable[..., Any], given: dict[str, Any], name: str) -> dict[str, Any]:
@@ -67,7 +66,7 @@ def _taken(function: Callable[..., Any], given: dict[str, Any], name: str) -> di
     }
 
 
-def _finished(returned: Any, name: str, training: Training) -> Outcome:
+def finished(returned: Any, name: str, training: Training) -> Outcome:
     """A training of epochs: all its metrics; one that is not finite has diverged.
 
     A single number is the test error. Values that are not numbers (a log, a note) are left out.

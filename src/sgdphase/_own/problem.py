@@ -74,6 +74,10 @@ class UserProblem:
         return _opened(self).code
 
     @property
+    def name(self) -> str:
+        return self.code.name
+
+    @property
     def changes(self) -> bool:
         """Whether reading a point twice gives two points."""
         return _opened(self).data.changes

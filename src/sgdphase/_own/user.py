@@ -5,13 +5,15 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from sgdphase._models import EPOCH_LOSSES
 from sgdphase._own.code import UserCode, time_limit, user_code
+from sgdphase._own.commands import UserCommand
 from sgdphase._own.problem import UserProblem, user_file, user_functions
+from sgdphase._parameters import BY_NAME
 from sgdphase._records import Training
 from sgdphase.errors import InputError
 
@@ -43,9 +45,10 @@ class UserTraining:
     """The user's training without its learning rate, batch, seed, epochs and train size.
 
     With `until_fitted` it ends at zero loss, as in the paper; else after a number of epochs.
+    `described` is what the user says of a command, which no record holds.
     """
 
-    problem: UserProblem
+    problem: UserProblem | UserCommand
     model: str
     train_size: int | None
     test_size: int
@@ -53,10 +56,11 @@ class UserTraining:
     until_fitted: bool = False
     smallest_batch: int = 1
     warnings: tuple[str, ...] = ()
+    described: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def trains_itself(self) -> bool:
-        return self.model == "function"
+        return self.model in ("function", "command")
 
     def training(self, *, batch: int, train_size: int | None = None, **place: Any) -> Training:
         """The record of one training; `place` is its lr, its seed and perhaps its epochs."""
@@ -75,6 +79,9 @@ class UserTraining:
 
     def settings(self) -> dict[str, Any]:
         """The settings that all trainings share, for the reader."""
+        if isinstance(self.problem, UserCommand):
+            return {"command": self.problem.command, "trained by": self.problem.name,
+                    **self.described}  # fmt: skip
         if self.trains_itself:
             return {"code": self.problem.code.name, "trained by": "its own train()"}
         shown = dict(self.options)
@@ -93,17 +100,20 @@ def user_training(
     test_data: Any = None,
     augment: Callable[..., Any] | None = None,
     train: Callable[..., Any] | None = None,
+    command: UserCommand | None = None,
     until_fitted: bool = False,
     loss: str | None = None,
     seconds: float = math.inf,
     **options: Any,
 ) -> UserTraining:
-    """Load and try what was given: a file, a model with its data, or a function that trains.
+    """Load and try what was given: a file, a model with its data, a function, or a command.
 
     `options` are fields of the record; None means not given. Code that takes longer than `seconds`
     is stopped.
     """
     given = {name: value for name, value in options.items() if value is not None}
+    if command is not None:
+        return _of_command(command, {"loss": loss, **given})
     is_file = isinstance(model, str | Path)
     with time_limit(seconds, str(model) if is_file else "your code"):
         if is_file:
@@ -114,18 +124,37 @@ def user_training(
         return _tried(problem, until_fitted, loss, given)
 
 
+def _of_command(command: UserCommand, given: dict[str, Any]) -> UserTraining:
+    """Of its settings only the optimizer is taken, as a description."""
+    command.prepare()
+    described = {"optimizer": given.pop("optimizer")} if "optimizer" in given else {}
+    _refuse_settings(command.name, given)
+    if "epochs" not in command.placeholders:
+        raise InputError(
+            "the command has no {epochs}: a diagnosis also runs it for half as many epochs"
+        )
+    # As in a plan, so that sweeps and diagnoses share runs.
+    test_size: int = BY_NAME["test_size"].default
+    notes = tuple(command.notes)
+    return UserTraining(command, "command", None, test_size, {}, warnings=notes,
+                        described=described)  # fmt: skip
+
+
+def _refuse_settings(name: str, given: Mapping[str, Any]) -> None:
+    for option, value in given.items():
+        if value:
+            raise InputError(
+                f"{option.replace('_', ' ')} = {value}: {name} trains by itself; set it there"
+            )
+
+
 def _tried(
     problem: UserProblem, until_fitted: bool, loss: str | None, given: dict[str, Any]
 ) -> UserTraining:
     """The training of a problem, with all that can be said before it runs."""
     warnings = list(_about_code(problem.code)) if until_fitted else []
     if not problem.points:
-        for option, value in {"loss": loss, **given}.items():
-            if value:
-                raise InputError(
-                    f"{option.replace('_', ' ')} = {value}: {problem.code.name} trains by itself; "
-                    "set it there"
-                )
+        _refuse_settings(problem.code.name, {"loss": loss, **given})
         warnings += problem.notes
         return UserTraining(problem, "function", None, 1, {}, until_fitted, 1, tuple(warnings))
     test_size = min(problem.test_points or round(_HELD_OUT * problem.points), _TEST_POINTS)
@@ -145,7 +174,10 @@ def _tried(
     else:
         traits = epochs.look_at(user.training(**few, epochs=1))
     warnings += [*seed_notes(problem), *loss_notes(problem, chosen["loss"])]
-    warnings += [*_about_data(user), *(_about_fitted(user, traits) if until_fitted else ())]
+    warnings += [
+        *_about_data(user, problem),
+        *(_about_fitted(user, traits) if until_fitted else ()),
+    ]
     # One point has no batch statistics.
     return replace(user, smallest_batch=2 if traits.coupled else 1, warnings=tuple(warnings))
 
@@ -185,10 +217,10 @@ def _about_code(code: UserCode) -> Iterator[str]:
             yield f"{code.name} " + text.format(", ".join(named))
 
 
-def _about_data(user: UserTraining) -> Iterator[str]:
-    if not user.problem.test_points:
+def _about_data(user: UserTraining, problem: UserProblem) -> Iterator[str]:
+    if not problem.test_points:
         yield (
-            f"no test_data(): {user.test_size} of the {user.problem.points} points are held out; "
+            f"no test_data(): {user.test_size} of the {problem.points} points are held out; "
             f"the full training set is {user.train_size}"
         )
     if user.test_size < _FEW_TEST_POINTS:
@@ -196,8 +228,8 @@ def _about_data(user: UserTraining) -> Iterator[str]:
             f"only {user.test_size} test points: the test error changes in steps of "
             f"{1 / user.test_size:.1%}"
         )
-    yield from user.problem.notes
-    if user.problem.changes:
+    yield from problem.notes
+    if problem.changes:
         yield (
             "points change each time they are read (augmentation?): they were read once, so that "
             "all trainings have the same points; put the change into augment(x)"

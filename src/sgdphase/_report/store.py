@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from sgdphase._own import UserProblem
+from sgdphase._own import UserCommand, UserProblem
 from sgdphase._report.page import (
     Html,
     folded,
@@ -64,7 +64,10 @@ class Experiment:
             for name, value in self.differing.items()
             if name not in ("model", "problem") and value is not None
         )
-        kind = f"{training.model} on {training.problem.kind}"
+        problem = training.problem
+        kind = f"{training.model} on {problem.kind}"
+        if isinstance(problem, UserCommand):
+            kind = f"the command {problem.name}"
         return ("a user's model" if self.is_users else kind) + (f", {values}" if values else "")
 
     @property

@@ -21,10 +21,11 @@ _PARTS = 8
 
 @dataclass(frozen=True)
 class Job:
-    """A training to run, with its expected cost in seconds."""
+    """A training to run, with its expected cost in seconds, and whether that is known."""
 
     training: Training
     cost: float
+    is_foreseen: bool = True
 
     @property
     def key(self) -> str:

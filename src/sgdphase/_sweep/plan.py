@@ -18,6 +18,7 @@ from sgdphase.errors import InputError, likely, listed, one_line, require
 from sgdphase.problems import Problem, TeacherTask
 
 _LARGEST = 2_000_000
+_TRAIN_SIZE = 8192
 
 Values = float | Sequence[float]
 Whole = int | Sequence[int]
@@ -66,7 +67,7 @@ def grid(
     *,
     dim: Whole | None = None,
     chi: Values | None = None,
-    train_size: Whole = 8192,
+    train_size: Whole | None = None,
     lr: Values | None = None,
     batch: Whole | None = None,
     temperature: Values | None = None,
@@ -85,7 +86,7 @@ def grid(
     dim, chi : numbers, default 128 and 1
         Of the teacher task (`TeacherTask`), instead of a `problem`.
     train_size : int or sequence of int, default 8192
-        Number of training points, at least 1.
+        Number of training points, at least 1; of a command it need not be known.
     lr, batch, temperature : numbers
         Learning rate, points per step, and `temperature = lr / batch`, above 0. Two of them are
         given and the third follows.
@@ -99,8 +100,12 @@ def grid(
     >>> len(plan), plan.left_out
     (18, 6)
     """
-    axes, fixed = _rest(parameters)
     problems = _problems(problem, dim, chi)
+    # A command says which model runs it, and that only it knows its size.
+    assumed = dict(getattr(problems[0], "assumes", {}))
+    size = assumed.pop("train_size", _TRAIN_SIZE)
+    train_size = size if train_size is None else train_size
+    axes, fixed = _rest(assumed | parameters)
     sizes, all_seeds = _values("train size", train_size), _seeds(seeds)
     pairs = _lr_and_batch(lr, batch, temperature, sizes)
     cells = len(problems) * len(sizes) * len(pairs) * prod(map(len, axes.values()))
@@ -123,6 +128,8 @@ def grid(
             )
         cell = {name: _typed(name, value) for name, value in zip(axes, rest, strict=True)}
         first = Training(task, _whole(size), float(eta), int(points), **cell, **fixed)
+        if hasattr(task, "check_training"):
+            task.check_training(first)
         trainings += first.with_seeds(all_seeds)
     for task, size in product(problems, {training.train_size for training in trainings}):
         task.check_sizes(size, trainings[0].test_size)
@@ -135,7 +142,10 @@ def grid(
 
 
 # What `grid` does not treat in its own way, but hands to the record.
-_OWN = tuple(inspect.signature(grid).parameters.values())[:-1]
+_OWN = tuple(
+    own.replace(default=_TRAIN_SIZE) if own.name == "train_size" else own
+    for own in tuple(inspect.signature(grid).parameters.values())[:-1]
+)
 _REST = {
     parameter.name: parameter
     for parameter in PARAMETERS

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Sequence
 from time import monotonic
@@ -115,5 +116,7 @@ def _pace(tally: Tally) -> list[str]:
     if not tally.costs:
         return []
     left = tally.seconds_left()
+    if math.isnan(left):
+        return []
     about = "about " if left >= 1 else ""
     return [f"{tally.rate():.3g}/s", f"{about}{duration(left)} left"]

@@ -68,7 +68,13 @@ def failed(training: Training, seconds: float, reason: str) -> Run:
     return Run(training, Outcome("failed", 0, 0.0, {}), seconds, reason)
 
 
-def run(training: Training, *, trajectory: bool = False, checkpoints: Path | None = None) -> Run:
+def run(
+    training: Training,
+    *,
+    trajectory: bool = False,
+    checkpoints: Path | None = None,
+    folders: Path | None = None,
+) -> Run:
     """Do one training; if it raises, the run has status `failed`."""
     start = monotonic()
     try:
@@ -77,14 +83,26 @@ def run(training: Training, *, trajectory: bool = False, checkpoints: Path | Non
         if trainer.resumes:
             path = checkpoint_of(checkpoints, training.key, trajectory=trajectory)
             options["checkpoint"] = path
+        if trainer.writes:
+            options["folder"] = folder_of(folders, training)
         outcome = _checked(trainer.train(training, **options))
     except (Exception, SystemExit):
         return failed(training, monotonic() - start, traceback.format_exc())
     return Run(training, outcome, monotonic() - start)
 
 
+def folder_of(folders: Path | None, training: Training) -> Path | None:
+    """The folder of a run in the folder of a store: its name is to be read, and unique."""
+    setting = f"batch{training.batch}-lr{training.lr:g}-seed{training.seed}"
+    return None if folders is None else folders / f"{setting}-{training.key[:12]}"
+
+
 def run_pack(
-    pack: Sequence[tuple[str, Training]], *, trajectory: bool, checkpoints: Path | None = None
+    pack: Sequence[tuple[str, Training]],
+    *,
+    trajectory: bool,
+    checkpoints: Path | None = None,
+    folders: Path | None = None,
 ) -> list[Run]:
     """Do a pack of `(key, training)`, or the first part of it if it takes too long."""
     start = monotonic()
@@ -93,7 +111,8 @@ def run_pack(
         # On a cluster a worker may have another version, with other results.
         if training.key != key:
             raise InputError("a worker has another version of sgdphase: install the same on all")
-        runs.append(run(training, trajectory=trajectory, checkpoints=checkpoints))
+        places = {"checkpoints": checkpoints, "folders": folders}
+        runs.append(run(training, trajectory=trajectory, **places))
         if monotonic() - start > _PACK_SECONDS:
             break
     return runs

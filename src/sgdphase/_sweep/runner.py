@@ -27,7 +27,7 @@ from sgdphase._sweep.packs import Job, Pack, packed, split
 from sgdphase._sweep.progress import Progress
 from sgdphase._sweep.run import Run, failed, run_pack
 from sgdphase._sweep.store import Store, Stored, Writer
-from sgdphase._sweep.storefile import SweepError
+from sgdphase._sweep.storefile import SweepError, beside
 from sgdphase._sweep.tally import Summary, Tally
 from sgdphase._sweep.trainers import cost_of, trainer_of
 from sgdphase._sweep.workers import Workers, workers_of
@@ -71,7 +71,9 @@ def missing(
     standing = store.standing(keys)
     return [
         # A cost that nobody could foresee is taken as long, so that it starts early.
-        Job(training, float(cost) if 0.0 <= cost < math.inf else _UNFORESEEN_SECONDS)
+        Job(training, float(cost))
+        if 0.0 <= cost < math.inf
+        else Job(training, _UNFORESEEN_SECONDS, is_foreseen=False)
         for training, key in zip_longest(wanted, keys)
         if _is_missing(standing.get(key), trajectories, retry)
         for cost in [costs[training.model](training)]
@@ -83,6 +85,7 @@ def sweep(
     store: Store | str | Path,
     *,
     workers: int | Workers | None = None,
+    gpus: Sequence[int | str] = (),
     trajectories: bool = False,
     retry: Sequence[str] = (),
     fail_fast: bool = False,
@@ -103,6 +106,8 @@ def sweep(
         The file that keeps the runs; it is made if it does not exist.
     workers : int or DaskWorkers, default one process per core
         Number of processes; 0 runs in this process.
+    gpus : sequence of int or str, default none
+        Each process sees one of them (`CUDA_VISIBLE_DEVICES`); by default one process per GPU.
     trajectories : bool, default False
         Whether to store observables in time. Runs without them are then made again.
     retry : sequence of str, default none
@@ -130,7 +135,7 @@ def sweep(
     plan = tuple(dict.fromkeys(plan))
     for training in plan:
         require_type("a training of the plan", training, Training, "a Training")
-    own = workers if isinstance(workers, Workers) else workers_of(workers)
+    own = workers if isinstance(workers, Workers) else workers_of(workers, gpus)
     # What is wrong with the call shows before a file is made.
     resumes = {model: trainer_of(model).resumes for model in {t.model for t in plan}}
     _check_retry(retry)
@@ -206,8 +211,9 @@ class _Loop:
             pack = self.queue.popleft()
             named = [(job.key, job.training) for job in pack]
             future = self.workers.submit(
-                run_pack, named, trajectory=self.trajectories, checkpoints=self.folder
-            )
+                run_pack, named, trajectory=self.trajectories, checkpoints=self.folder,
+                folders=beside(self.writer.path.absolute(), "-runs"),
+            )  # fmt: skip
             self.out[future] = pack
 
     def _drop(self, keys: set[str]) -> None:

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sgdphase._parameters import PARAMETERS, Parameter
+from sgdphase._models import model_of
+from sgdphase._parameters import PARAMETERS, UNKNOWN_SIZE, Parameter
 from sgdphase._records import Training
 from sgdphase._sweep.run import Run
 
@@ -21,11 +22,13 @@ RESULTS = ("status", "steps", "time", "seconds")
 def flat(training: Training) -> dict[str, Any]:
     """The parameters of a training without nesting, in the order of the table of parameters.
 
-    Those that the model does not have are left out. A budget that is not given is inf.
+    Those that the model does not have are left out, and a train size that only a command knows. A
+    budget that is not given is inf.
     """
     plain = training.as_dict()
     problem = plain.pop("problem")
     values: dict[str, Any] = {}
+    only = model_of(training.model).only
     for parameter in PARAMETERS:
         name = parameter.name
         if name == "problem":
@@ -33,6 +36,8 @@ def flat(training: Training) -> dict[str, Any]:
             values.update(problem)
         elif name == "temperature":
             values[name] = training.temperature
+        elif only and (name not in ("model", *only) or plain.get(name) == UNKNOWN_SIZE):
+            continue
         elif parameter.of == "training" and (name in plain or _applies(parameter, training)):
             value = getattr(training, name)
             if value is not None or parameter.budget:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -91,6 +92,7 @@ class Tally:
     done_before: int
     parallel: int
     costs: dict[str, float]
+    is_foreseen: bool = True
     statuses: Counter[str] = field(default_factory=Counter)
     started: float = field(default_factory=monotonic)
     _expected: float = 0.0
@@ -99,8 +101,10 @@ class Tally:
 
     @classmethod
     def of(cls, planned: int, jobs: Iterable[Job], parallel: int) -> Tally:
+        jobs = list(jobs)
         costs = {job.key: job.cost for job in jobs}
-        return cls(planned, planned - len(costs), parallel, costs)
+        foreseen = all(job.is_foreseen for job in jobs)
+        return cls(planned, planned - len(costs), parallel, costs, foreseen)
 
     @property
     def ran(self) -> int:
@@ -119,7 +123,12 @@ class Tally:
         self._updated = monotonic()
 
     def seconds_left(self) -> float:
-        """At least that of the longest remaining training, since it is not split."""
+        """At least that of the longest remaining training, since it is not split.
+
+        NaN before the first run of trainings whose cost nobody could foresee.
+        """
+        if not (self.is_foreseen or self.ran):
+            return math.nan
         ratio = self._measured / self._expected if self._expected > 0 else 1.0
         left = sum(self.costs.values()) / max(self.parallel, 1)
         at_update = ratio * max(left, max(self.costs.values(), default=0.0))

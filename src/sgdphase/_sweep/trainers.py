@@ -21,12 +21,14 @@ class Trainer:
     """`train(training, trajectory=...)` and what it is expected to cost in seconds of one core.
 
     One that `resumes` also takes `checkpoint`: None, or the path of a file where it may save its
-    state now and then, and from which it continues if the file is there at the start.
+    state now and then, and from which it continues if the file is there at the start. One that
+    `writes` takes `folder`: None, or a folder for what it writes, which is kept.
     """
 
     train: Callable[..., Outcome]
     expected_seconds: Callable[[Training], float]
     resumes: bool = False
+    writes: bool = False
 
 
 def trainer_of(model: str) -> Trainer:
@@ -39,7 +41,7 @@ def trainer_of(model: str) -> Trainer:
     if not callable(train):
         raise InputError(f"model = '{model}': module {module_name} has no function {function}")
     cost = getattr(module, "expected_seconds", lambda training: _UNKNOWN_SECONDS)
-    return Trainer(train, cost, _resumes(train))
+    return Trainer(train, cost, _takes(train, "checkpoint"), _takes(train, "folder"))
 
 
 def cost_of(model: str) -> Callable[[Training], float]:
@@ -50,9 +52,9 @@ def cost_of(model: str) -> Callable[[Training], float]:
     return trainer_of(model).expected_seconds
 
 
-def _resumes(train: Callable[..., Outcome]) -> bool:
+def _takes(train: Callable[..., Outcome], name: str) -> bool:
     try:
-        parameter = inspect.signature(train).parameters.get("checkpoint")
+        parameter = inspect.signature(train).parameters.get(name)
     except (TypeError, ValueError):  # written in C, without a signature
         return False
     by_name = (inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)

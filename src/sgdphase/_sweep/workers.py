@@ -6,7 +6,8 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
 from contextlib import contextmanager
 from multiprocessing import get_context, parent_process
@@ -82,12 +83,14 @@ class Processes(Workers):
     """Processes of this machine, one thread each.
 
     Each is a pool of one, so that a death is known to be that of the pack it was running, and the
-    others go on. A process that dies is replaced when its place is needed next.
+    others go on. A process that dies is replaced when its place is needed next. With `gpus`, each
+    place has one of them.
     """
 
-    def __init__(self, count: int) -> None:
+    def __init__(self, count: int, gpus: Sequence[str] = ()) -> None:
         self._count = count
-        self._lanes: list[_Lane] = []
+        self._gpus = tuple(gpus)
+        self._lanes: dict[int, _Lane] = {}
         self._lost_at_start = 0
         self._any_started = False
 
@@ -96,16 +99,34 @@ class Processes(Workers):
         return self._count
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        for lane in [lane for lane in self._lanes if lane.is_idle]:
-            try:
-                return lane.submit(fn, *args, **kwargs)
-            except BrokenExecutor:
-                self._bury(lane)
-        self._lanes.append(_Lane())
-        return self._lanes[-1].submit(fn, *args, **kwargs)
+        place = self._free_place()
+        if place not in self._lanes:
+            self._lanes[place] = _Lane(self._environment(place))
+        try:
+            return self._lanes[place].submit(fn, *args, **kwargs)
+        except BrokenExecutor:
+            self._bury(place)
+            return self.submit(fn, *args, **kwargs)
 
-    def _bury(self, lane: _Lane) -> None:
-        self._lanes.remove(lane)
+    def _free_place(self) -> int:
+        """On the GPU that has the least to do; there, a process that has started already."""
+        busy = Counter(self._gpu(p) for p, lane in self._lanes.items() if not lane.is_idle)
+        free = [p for p in range(self._count) if p not in self._lanes or self._lanes[p].is_idle]
+        # More are given than there are places only outside of sweeps.
+        free = free or [max(self._lanes) + 1]
+        return min(free, key=lambda place: (busy[self._gpu(place)], place not in self._lanes))
+
+    def _gpu(self, place: int) -> str:
+        return self._gpus[place % len(self._gpus)] if self._gpus else ""
+
+    def _environment(self, place: int) -> dict[str, str]:
+        """Its GPU, and for commands their share of the cores, unless the user says how many."""
+        threads = os.environ.get("OMP_NUM_THREADS") or str(max(cores() // self._count, 1))
+        gpu = {"CUDA_VISIBLE_DEVICES": self._gpu(place)} if self._gpus else {}
+        return {"SGDPHASE_THREADS": threads, **gpu}
+
+    def _bury(self, place: int) -> None:
+        lane = self._lanes.pop(place)
         lane.pool.shutdown()
         self._any_started |= lane.has_started
         self._lost_at_start += not lane.has_started
@@ -115,11 +136,11 @@ class Processes(Workers):
             )
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        for lane in self._lanes:
+        for lane in self._lanes.values():
             lane.pool.shutdown(wait, cancel_futures=cancel_futures)
 
     def stop(self) -> None:
-        for lane in self._lanes:
+        for lane in self._lanes.values():
             # Python 3.14 has kill_workers() for this.
             for process in list((lane.pool._processes or {}).values()):
                 process.kill()
@@ -165,12 +186,12 @@ class Kept(Workers):
 class _Lane:
     """One process, and the last thing it was given."""
 
-    def __init__(self) -> None:
+    def __init__(self, environment: Mapping[str, str]) -> None:
         self.pool = ProcessPoolExecutor(
             1,
             mp_context=get_context("spawn"),
             initializer=_start,
-            initargs=(os.getpid(), os.environ.get(_SAFE_PATH)),
+            initargs=(os.getpid(), os.environ.get(_SAFE_PATH), environment),
         )
         with _as_worker():
             self._ready = self.pool.submit(os.getpid)
@@ -218,11 +239,12 @@ def _as_worker() -> Iterator[None]:
                 os.environ[name] = value
 
 
-def _start(pid: int, safe_path: str | None) -> None:
+def _start(pid: int, safe_path: str | None, environment: Mapping[str, str]) -> None:
     """In a worker: ignore Ctrl-C, die with the parent, and end when asked to."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if safe_path is None:
         os.environ.pop(_SAFE_PATH, None)
+    os.environ.update(environment)
     Finalize(None, _end_soon, exitpriority=_FIRST)
     _follow_parent(pid)
 
@@ -257,11 +279,21 @@ def _wait_for_parent() -> None:
         os._exit(1)
 
 
-def workers_of(count: int | None) -> Workers:
-    """`count` processes, by default one per core that this process may use; 0 is in-process."""
+def cores() -> int:
+    """Those that this process may use."""
+    usable = getattr(os, "sched_getaffinity", None)
+    return len(usable(0)) if usable else os.cpu_count() or 1
+
+
+def workers_of(count: int | None, gpus: Sequence[int | str] = ()) -> Workers:
+    """`count` processes, by default one per GPU or else one per core; 0 is in-process."""
+    names = [str(gpu).strip() for gpu in gpus]
+    if len(set(names)) < len(names) or "" in names:
+        raise InputError(f"gpus = {','.join(names)}: must be different GPUs, as 0,1")
     if count is None:
-        usable = getattr(os, "sched_getaffinity", None)
-        count = len(usable(0)) if usable else os.cpu_count() or 1
+        count = len(names) or cores()
     if count < 0 or count != int(count):
         raise InputError(f"workers = {count}: must be an integer of at least 0")
-    return Processes(int(count)) if count else InProcess()
+    if names and not count:
+        raise InputError(f"gpus = {','.join(names)}: are given to processes, and workers = 0")
+    return Processes(int(count), names) if count else InProcess()

@@ -46,6 +46,58 @@ def integer_option(flag: str, text: str) -> Any:
 WorkerCount = Annotated[
     int | None, integer_option("--workers", "Processes; by default one per core, 0 for none.")
 ]
+# Of a command.
+Metrics = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--metric",
+        metavar="NAME=WHERE",
+        help="Where the command writes a number: val_loss=json:FILE:KEY (FILE in the run's own "
+        "folder; KEY is NAME if left out), jsonl:FILE:KEY (last line with it) or stdout:REGEX "
+        "(last match). Again for more; the first is the main one.",
+    ),
+]
+Depends = Annotated[
+    str,
+    typer.Option(
+        metavar="FILES",
+        help="Files and folders, as model.py,conf/, besides those that the command names: if "
+        "their content changes, runs are made again.",
+    ),
+]
+Shell = Annotated[
+    bool,
+    typer.Option("--shell", help="Let a shell read the command; write files as {start}/train.py."),
+]
+Timeout = Annotated[
+    str | None, typer.Option(metavar="TIME", help="A run that takes longer has failed: 90s, 10m.")
+]
+Gpus = Annotated[
+    str,
+    typer.Option(
+        metavar="LIST",
+        help="GPUs, as 0,1: each run sees one (CUDA_VISIBLE_DEVICES); by default one run per GPU.",
+    ),
+]
+Slots = Annotated[
+    int | None,
+    typer.Option(
+        "--slots",
+        "--workers",
+        parser=integer,
+        metavar="INTEGER",
+        help="Runs at a time, each in a process; by default one per core or GPU, 0 for none.",
+    ),
+]
+
+
+def parts(text: str) -> list[str]:
+    """A list as `0,1`.
+
+    >>> parts("train.py, conf/"), parts("")
+    (['train.py', 'conf/'], [])
+    """
+    return [part.strip() for part in text.split(",") if part.strip()]
 
 
 def numbers_option(flag: str, text: str) -> Any:
@@ -81,7 +133,7 @@ def register_models(
     text: Callable[[Model], str],
     *,
     grid: bool,
-) -> None:
+) -> typer.Typer:
     """Attach a command with a subcommand per model: `run(model, given, **others)`.
 
     Options are the parameters of the model, from the table, which come as `given`; with `grid` they
@@ -93,11 +145,12 @@ def register_models(
         if model.what:
             short = f"{model.what[0].upper()}{model.what[1:]}."
             command = group.command(model.name, help=text(model), short_help=short)
-            command(_model_command(run, model, grid))
+            command(model_command(run, model, grid))
     app.add_typer(group, name=name)
+    return group
 
 
-def _model_command(run: Callable[..., None], model: Model, grid: bool) -> Callable[..., None]:
+def model_command(run: Callable[..., None], model: Model, grid: bool) -> Callable[..., None]:
     """The function of a subcommand, with its options as arguments."""
     # A plot is over the theory, which is of the teacher task; data are of the other models.
     without = ("plot",) if model.data else ("data_dir", "device")

@@ -11,7 +11,18 @@ import typer
 
 from sgdphase._models import EPOCH_LOSSES
 from sgdphase.cli._networks import set_up
-from sgdphase.cli._options import JSON, Dask, Device, WorkerCount, parameter_option
+from sgdphase.cli._options import (
+    JSON,
+    Dask,
+    Depends,
+    Device,
+    Gpus,
+    Shell,
+    Slots,
+    Timeout,
+    parameter_option,
+    parts,
+)
 from sgdphase.cli._output import answer
 from sgdphase.cli._stop import store_in_use
 from sgdphase.cli._values import integers, numbers
@@ -22,20 +33,32 @@ if TYPE_CHECKING:
 
 
 def diagnose(
+    *,
     file: Annotated[
-        Path,
+        Path | None,
         typer.Argument(
             help="Python file with model() and data(), or with train(lr, batch, epochs, seed)."
         ),
-    ],
+    ] = None,
     lr: Annotated[Any, parameter_option("lr", "Your learning rate.")],
     batch: Annotated[Any, parameter_option("batch", "Your batch.")],
     epochs: Annotated[Any, parameter_option("epochs", "Your number of epochs.")] = None,
+    command: Annotated[
+        str | None,
+        typer.Option(
+            metavar="LINE",
+            help="Instead of FILE: a command line with {lr}, {batch}, {epochs} and {seed}, as "
+            "`sgdphase sweep command --help` describes.",
+        ),
+    ] = None,
     loss: Annotated[
         str | None,
         parameter_option("loss", choices=EPOCH_LOSSES, default="what fits the labels"),
     ] = None,
-    optimizer: Annotated[str | None, parameter_option("optimizer", default="sgd")] = None,
+    optimizer: Annotated[
+        str | None,
+        parameter_option("optimizer", "Optimizer (of a command: the one it uses)", default="sgd"),
+    ] = None,
     momentum: Annotated[
         Any, parameter_option("momentum", "Momentum of sgd, from 0 to below 1.", default="0")
     ] = None,
@@ -53,16 +76,19 @@ def diagnose(
     schedule: Annotated[str | None, parameter_option("schedule", default="constant")] = None,
     warmup: Annotated[Any, parameter_option("warmup", default="0")] = None,
     metric: Annotated[
-        str | None,
+        list[str] | None,
         typer.Option(
+            metavar="NAME",
             help="What decides whether two trainings are the same; by default test_error, "
-            "test_mse for a regression."
+            "test_mse for a regression. Of a command where it is written, once or more: "
+            "val_loss=json:FILE:KEY, jsonl:FILE:KEY or stdout:REGEX; the first decides.",
         ),
     ] = None,
     maximize: Annotated[
         bool | None,
         typer.Option(
             "--maximize/--minimize",
+            "--higher-is-better/--lower-is-better",
             help="Whether more of the metric is better; by default told from its name.",
         ),
     ] = None,
@@ -115,12 +141,19 @@ def diagnose(
         Any,
         parameter_option("seed", "Seeds per setting.", default="5, fewer if the budget is short"),
     ] = None,
+    depends: Depends = "",
+    shell: Shell = False,
+    timeout: Timeout = None,
     device: Device = None,
-    workers: WorkerCount = None,
+    workers: Slots = None,
+    gpus: Gpus = "",
     dask: Dask = None,
     store: Annotated[
         Path | None,
-        typer.Option(help="The file that keeps the runs; by default FILE's name with .sqlite."),
+        typer.Option(
+            help="The file that keeps the runs; by default the name of FILE, or of the file that "
+            "the command names, with .sqlite."
+        ),
     ] = None,
     out: Annotated[
         Path | None,
@@ -139,17 +172,25 @@ def diagnose(
     and what is there is not run again.
 
     Example: sgdphase diagnose my_training.py --lr 0.05 --batch 32 --epochs 40 --out report
+
+    Example: sgdphase diagnose --command 'python train.py --lr {lr} --batch-size {batch}
+    --epochs {epochs} --seed {seed}' --metric val_loss=json:metrics.json --lr 0.05 --batch 32
+    --epochs 40
     """
+    if (file is None) == (command is None):
+        given = "neither" if file is None else "both"
+        raise InputError(f"FILE and --command: {given} given; must be one of them")
     if betas is not None and len(betas) != 2:
         raise InputError(f"betas = {betas}: must be two numbers, as 0.9,0.999")
     of_epochs = {
         "optimizer": optimizer, "betas": betas, "schedule": schedule, "warmup": warmup,
-        "metric": metric, "maximize": maximize, "batches": batches,
+        "metric": _one(metric) if command is None else None, "maximize": maximize,
+        "batches": batches,
     }  # fmt: skip
     of_fitted = {"margin": margin, "sampler": sampler, "train_sizes": train_sizes}
     until_fitted = _asks_until_fitted(epochs, until)
     if until_fitted:
-        _refuse(of_epochs, "is for trainings of --epochs")
+        _refuse(of_epochs | {"gpus": gpus or None}, "is for trainings of --epochs")
     else:
         sizes = of_fitted.pop("train_sizes")
         _refuse(of_fitted, "is for trainings --until fitted")
@@ -161,20 +202,34 @@ def diagnose(
 
     set_up(None, device, dask)
     # Code of the user's may move the working directory.
-    place = Path(store or f"{file.stem}.sqlite").absolute()
+    told = None
+    if command is not None:
+        if until_fitted:
+            raise InputError("--until fitted: needs a FILE, and --command is given")
+        from sgdphase._own import command as command_of
+
+        told = command_of(
+            command, metric or (), depends=parts(depends), shell=shell, timeout=timeout
+        )
+    else:
+        of_command = {"depends": depends, "shell": shell, "timeout": timeout}
+        _refuse({name: value or None for name, value in of_command.items()}, "is of --command")
+    place = Path(store or f"{Path(told.name if told else file or '').stem}.sqlite").absolute()
     folder = None if out is None else out.absolute()
     if folder is not None:
         make_folder(folder)  # a folder that cannot be made shows before the trainings
     common = {
         "lr": lr, "batch": batch, "loss": loss, "momentum": momentum, "weight_decay": weight_decay,
-        "budget": budget, "workers": _cluster(dask, workers), "store": place,
+        "budget": budget, "workers": _cluster(dask, workers, gpus), "store": place,
     }  # fmt: skip
     with store_in_use(place):
         diagnosis: Any
         if until_fitted:
             diagnosis = diagnose_until_fitted(file, **common, **of_fitted, seeds=seeds or 3)
         else:
-            diagnosis = run_diagnosis(file, **common, **of_epochs, seeds=seeds)
+            diagnosis = run_diagnosis(
+                file, **common, **of_epochs, seeds=seeds, command=told, gpus=parts(gpus)
+            )
         spent = f"{diagnosis.trainings} trainings, {duration(diagnosis.seconds)}."
         answer(diagnosis.as_dict(), json, lambda: print(f"{diagnosis}\n{spent}"))
         if folder is not None:
@@ -202,11 +257,19 @@ def _refuse(options: dict[str, Any], why: str) -> None:
             raise InputError(f"--{name.replace('_', '-')}: {why}")
 
 
-def _cluster(address: str | None, workers: int | None) -> int | Callable[[], Workers] | None:
+def _one(metric: list[str] | None) -> str | None:
+    if metric and len(metric) > 1:
+        raise InputError(f"--metric: {len(metric)} given; must be one, but for --command")
+    return metric[0] if metric else None
+
+
+def _cluster(
+    address: str | None, workers: int | None, gpus: str
+) -> int | Callable[[], Workers] | None:
     if address is None:
         return workers
-    if workers is not None:
-        raise InputError("workers and dask: give one of them")
+    if workers is not None or gpus:
+        raise InputError(f"{'gpus' if gpus else 'workers'} and dask: give one of them")
     from sgdphase._sweep import DaskWorkers
 
     return lambda: DaskWorkers(address)

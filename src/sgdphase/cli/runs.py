@@ -12,7 +12,9 @@ if TYPE_CHECKING:
     from sgdphase._sweep import Table
 
 # Left out of a group's parameters: what its title says, and what hardly ever varies.
-_IN_TITLE, _USUAL = ("model", "problem"), ("loss", "sampler", "dynamics")
+_IN_TITLE, _USUAL = ("model", "problem"), (
+    "loss", "sampler", "dynamics", "shell", "start", "depends",
+)  # fmt: skip
 
 
 def runs(store: StoreFile, json: Annotated[bool, JSON] = False) -> None:

@@ -2,16 +2,33 @@
 
 from __future__ import annotations
 
+import math
 import signal
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sgdphase._models import NETWORKS, Model
+from sgdphase._models import MODELS, NETWORKS, Model
 from sgdphase.cli._networks import problem_of, set_up
-from sgdphase.cli._options import JSON, Dask, DataDir, Device, WorkerCount, register_models
+from sgdphase.cli._options import (
+    JSON,
+    Dask,
+    DataDir,
+    Depends,
+    Device,
+    Gpus,
+    Metrics,
+    Shell,
+    Slots,
+    Timeout,
+    WorkerCount,
+    model_command,
+    parts,
+    register_models,
+)
 from sgdphase.cli._output import answer
+from sgdphase.errors import InputError
 
 if TYPE_CHECKING:
     from sgdphase._sweep import Plan, Store, Summary, Workers
@@ -21,13 +38,35 @@ A RANGE is a number (2^-7), a list (1,2,8), or a range by powers of two
 (2^-10..2^12) or of another factor (1..4096*4). Give two of lr, batch and
 temperature. What the store has is not run again, so the same command
 resumes a sweep that was stopped."""
+_RETRY = typer.Option(metavar="STATUSES", help="Run these again, such as failed,budget.")
+_FAIL_FAST = typer.Option("--fail-fast", help="Stop at the first training that fails.")
+_DRY_RUN = typer.Option("--dry-run", help="Only say what would be run.")
+_STORE = typer.Option(help="The file that keeps the runs; made if need be.")
 _RESUME = """\
 Trainings of more than a minute are saved once a minute, so that a sweep
 that was killed resumes inside them."""
 
+_COMMAND_HELP = f"""\
+Run a command line of yours at every cell of a grid.
+
+COMMAND has {{lr}} and {{batch}}, and maybe {{epochs}}, {{seed}}, {{train_size}};
+{{{{ is a brace. Each run works in a folder of its own, in STORE-runs, where
+its output is kept ({{out}}). Words with a / or an ending that name a file or
+folder of the present directory ({{start}}) are made absolute, so that python
+train.py finds its file. No shell reads it, unless you say --shell. If a file
+that the command names changes, its runs are made again.
+
+{_RANGES}
+
+Example: sgdphase sweep command 'python train.py --lr {{lr}} --bs {{batch}} --seed {{seed}}'
+--lr 2^-10..2^-4 --batch 16..1024*4 --seeds 3 --metric val_loss=json:metrics.json
+--store runs.sqlite"""
+
 
 def register(app: typer.Typer, line: str) -> None:
-    register_models(app, "sweep", line, _sweep, _help, grid=True)
+    group = register_models(app, "sweep", line, _sweep, _help, grid=True)
+    add = group.command("command", help=_COMMAND_HELP, short_help="A command line of yours.")
+    add(model_command(_sweep_command, MODELS["command"], grid=True))
 
 
 def _help(model: Model) -> str:
@@ -42,7 +81,7 @@ def _sweep(
     model: Model,
     given: dict[str, Any],
     *,
-    store: Annotated[Path, typer.Option(help="The file that keeps the runs; made if need be.")],
+    store: Annotated[Path, _STORE],
     data_dir: DataDir = None,
     device: Device = None,
     trajectories: Annotated[
@@ -50,13 +89,9 @@ def _sweep(
     ] = False,
     workers: WorkerCount = None,
     dask: Dask = None,
-    retry: Annotated[
-        str, typer.Option(metavar="STATUSES", help="Run these again, such as failed,budget.")
-    ] = "",
-    fail_fast: Annotated[
-        bool, typer.Option("--fail-fast", help="Stop at the first training that fails.")
-    ] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be run.")] = False,
+    retry: Annotated[str, _RETRY] = "",
+    fail_fast: Annotated[bool, _FAIL_FAST] = False,
+    dry_run: Annotated[bool, _DRY_RUN] = False,
     json: Annotated[bool, JSON] = False,
 ) -> None:
     from sgdphase._sweep import DaskWorkers, Store, grid
@@ -71,8 +106,53 @@ def _sweep(
     plan = grid(model=model.name, **given)
     opened = Store(store)
     team = DaskWorkers(dask) if dask else workers_of(workers)
-    again = tuple(part.strip() for part in retry.split(",") if part.strip())
-    what = {"trajectories": trajectories, "retry": again}
+    what = {"trajectories": trajectories, "retry": parts(retry)}
+    _answer(plan, opened, team, what, fail_fast=fail_fast, dry_run=dry_run, json=json)
+
+
+def _sweep_command(
+    model: Model,
+    given: dict[str, Any],
+    *,
+    command: Annotated[str, typer.Argument(metavar="COMMAND", help="The command, in quotes.")],
+    store: Annotated[Path, _STORE],
+    metric: Metrics = None,
+    depends: Depends = "",
+    shell: Shell = False,
+    timeout: Timeout = None,
+    slots: Slots = None,
+    gpus: Gpus = "",
+    dask: Dask = None,
+    retry: Annotated[str, _RETRY] = "",
+    fail_fast: Annotated[bool, _FAIL_FAST] = False,
+    dry_run: Annotated[bool, _DRY_RUN] = False,
+    json: Annotated[bool, JSON] = False,
+) -> None:
+    from sgdphase._own import command as command_of
+    from sgdphase._sweep import DaskWorkers, Store, grid
+    from sgdphase._sweep.workers import workers_of
+
+    problem = command_of(
+        command, metric or (), depends=parts(depends), shell=shell, timeout=timeout
+    )
+    if given["train_size"] is not None and "train_size" not in problem.placeholders:
+        raise InputError("--train-size: the command has no {train_size}")
+    plan = grid(problem, **given)
+    opened = Store(store)
+    if dask and (gpus or slots is not None):
+        raise InputError("--slots and --gpus: are of this machine; --dask has its own workers")
+    team = DaskWorkers(dask) if dask else workers_of(slots, parts(gpus))
+    for note in problem.notes:
+        if given["seeds"] > 1 or "{seed}" not in note:
+            _say(f"warning: {note}")
+    what = {"retry": parts(retry)}
+    _answer(plan, opened, team, what, fail_fast=fail_fast, dry_run=dry_run, json=json)
+
+
+def _answer(
+    plan: Plan, opened: Store, team: Workers, what: dict[str, Any], *,
+    fail_fast: bool, dry_run: bool, json: bool,
+) -> None:  # fmt: skip
     if dry_run:
         answer(_say_plan(plan, opened, team, **what), json)
         return
@@ -80,7 +160,8 @@ def _sweep(
     answer({**summary.as_dict(), "left_out": plan.left_out, "store": str(opened.path)}, json)
     if summary.statuses.get("failed"):
         said = next(run.traceback for run in summary.runs if run.outcome.status == "failed")
-        _say(f"some failed, such as: {said.strip().splitlines()[-1]}")
+        last = said.strip().splitlines()[-1].removeprefix("sgdphase.errors.UserError: ")
+        _say(f"some failed, such as: {last}")
         _say(f"`sgdphase export {opened.path} runs.csv` shows their tracebacks")
         raise typer.Exit(1)
 
@@ -92,11 +173,14 @@ def _say_plan(plan: Plan, store: Store, team: Workers, **what: Any) -> dict[str,
     jobs = missing(plan, store, **what)
     costs = [job.cost for job in jobs]
     seconds = max(sum(costs) / team.parallel, max(costs, default=0.0))
+    if not all(job.is_foreseen for job in jobs):
+        seconds = math.nan
+    expected = "unknown before the first run," if math.isnan(seconds) else duration(seconds)
     team.stop()
     done = len(plan) - len(jobs)
     _say(
         f"{len(plan)} trainings, {done} done, {len(jobs)} to run, "
-        f"{plan.left_out} cells left out (batch too large); expected time {duration(seconds)} "
+        f"{plan.left_out} cells left out (batch too large); expected time {expected} "
         f"on {team.parallel} workers"
     )
     return {"planned": len(plan), "done_before": done, "left": len(jobs),

@@ -54,9 +54,10 @@ PROBLEMS = {
     "cifar-animals": "sgdphase.problems:CifarAnimals",
     "arrays": "sgdphase.problems:Arrays",
     "own": "sgdphase._own:UserProblem",
+    "command": "sgdphase._own:UserCommand",
 }
 # For `--data`: those that need no argument.
-NAMED = tuple(kind for kind in PROBLEMS if kind not in ("arrays", "own"))
+NAMED = tuple(kind for kind in PROBLEMS if kind not in ("arrays", "own", "command"))
 
 
 def problem_class(kind: str) -> type[Problem]:

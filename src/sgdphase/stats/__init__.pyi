@@ -20,6 +20,7 @@ from ._estimate import Estimate as Estimate
 from ._estimate import digits as digits
 from ._estimate import duration as duration
 from ._estimate import plain as plain
+from ._estimate import seconds_of as seconds_of
 from ._estimate import shown as shown
 from ._loglinear import LogLinear as LogLinear
 from ._loglinear import logarithms as logarithms

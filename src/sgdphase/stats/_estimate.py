@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
+
+from sgdphase.errors import InputError
 
 
 @dataclass(frozen=True)
@@ -97,3 +100,19 @@ def duration(seconds: float) -> str:
         if whole >= size:
             return f"{whole // size} {name} {whole % size // smaller} {small_name}"
     return f"{whole} s"
+
+
+_UNITS = {"": 1.0, "s": 1.0, "sec": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
+
+
+def seconds_of(time: float | str, name: str = "budget") -> float:
+    """A time such as `90s`, `10m`, `2h`, or a number of seconds; `name` is for the message.
+
+    >>> seconds_of("10m"), seconds_of("1.5h"), seconds_of(45)
+    (600.0, 5400.0, 45.0)
+    """
+    match = re.fullmatch(r"\s*(\d+(?:\.\d*)?)\s*([a-z]*)\s*", str(time))
+    unit = _UNITS.get(match[2]) if match else None
+    if match is None or unit is None or not float(match[1]) > 0:
+        raise InputError(f"{name} = '{time}': must be a time such as 90s, 10m or 2h")
+    return float(match[1]) * unit

@@ -47,18 +47,24 @@ TRAININGS: list[dict[str, Any]] = [
      "train_size": 8, "lr": 0.25, "batch": 2, "test_size": 8},
     {"problem": {"kind": "user_problem:Axis", "direction": "random"}, "model": "fc", "depth": 1,
      "width": 8, "train_size": 8, "lr": 0.25, "batch": 2, "test_size": 8},
+    {"problem": {"command": "sh -c 'echo {{\\\"val_loss\\\": $0}} > m.json; "
+                            "echo error 0.$1' {lr} {batch}{epochs}",
+                 "metrics": ["val_loss=json:m.json", "error=stdout:error (.*)"]},
+     "model": "command", "train_size": 2**40, "lr": 0.25, "batch": 2, "epochs": 3},
 ]  # fmt: skip
 
 
 def training(options: dict[str, Any]) -> Any:
     """The training of these options, as a user makes it."""
-    from sgdphase import Training
+    from sgdphase import Training, command
     from sgdphase._own.problem import user_file
     from sgdphase.problems import problem_class
 
     given = dict(options["problem"])
     problem: Any
-    if "file" in given:
+    if "command" in given:
+        problem = replace(command(given["command"], given["metrics"]), start="")
+    elif "file" in given:
         # Not the absolute path of who writes the store.
         problem = replace(user_file(HERE / given["file"]), path=given["file"])
     else:
