@@ -69,16 +69,14 @@ def diagram(
         check_picture(out)
     fixed = {"train_size": train_size, "dim": dim, "chi": chi, "margin": margin}
     columns = {"lr": lr, "batch": batch, "value": value, "seed": seed, "epochs": epochs}
-    if is_store(runs):
-        for name, column in {**columns, "by": by or None}.items():
-            if column is not None:
-                raise InputError(f"--{name} {column}: names a column of a table; {runs} is a store")
+    # A store has an alignment for regimes, or, of a command, the columns that are named.
+    if is_store(runs) and not (by or any(columns.values())):
         _of_store(runs, observable, chosen(where, **fixed), factor, json, out)
         return
     for name, given in fixed.items():
         if given is not None:
             flag = f"--{name.replace('_', '-')}"
-            raise InputError(f"{flag} {given}: is for a store; of a table, --where {name}={given}")
+            raise InputError(f"{flag} {given}: of columns that are named, --where {name}={given}")
     tables = tables_of(runs, by, where, higher, **columns)
     _of_tables(tables, tolerance, factor, json, out)
 

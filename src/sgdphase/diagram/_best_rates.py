@@ -171,6 +171,9 @@ def tolerance_of(table: RunTable, relative: float, lowest: float) -> float:
 
 def valleys(table: RunTable) -> dict[float, SmoothCurve]:
     """A smooth curve of the value (less is better) in log lr, for each batch that has enough."""
+    # A loss may span orders of magnitude, and its noise with it: then its logarithm is smoothed.
+    log = bool(np.nanmin(table.worse, initial=np.inf) > 0)
+    value = np.log(table.worse) if log else table.worse
     cells: dict[float, list[tuple[float, FloatArray]]] = {}
     for batch in np.unique(table.batch):
         here = (table.batch == batch) & np.isfinite(table.value)
@@ -181,7 +184,7 @@ def valleys(table: RunTable) -> dict[float, SmoothCurve]:
             if (here & (table.lr == lr)).sum() > (lost & (table.lr == lr)).sum()
         ])  # fmt: skip
         if lrs.size >= _FEWEST:
-            cells[float(batch)] = [(lr, table.worse[here & (table.lr == lr)]) for lr in lrs]
+            cells[float(batch)] = [(lr, value[here & (table.lr == lr)]) for lr in lrs]
     points = [
         Points(
             np.log([lr for lr, _ in row]),
@@ -191,7 +194,18 @@ def valleys(table: RunTable) -> dict[float, SmoothCurve]:
         for row in cells.values()
     ]
     pure = pure_deviation([[runs for _, runs in row] for row in cells.values()])
-    return dict(zip(cells, smooth_curves(points, pure), strict=True))
+    return dict(zip(cells, _smooth(points, pure, log=log), strict=True))
+
+
+def _smooth(
+    points: Sequence[Points], pure: tuple[float, int] = (0.0, 0), *, log: bool,
+    copies: FloatArray | None = None,
+) -> list[SmoothCurve]:  # fmt: skip
+    """Smooth curves of values, of which the logarithms are smoothed if `log`."""
+    curves = smooth_curves(points, pure, copies=copies)
+    if not log:
+        return curves
+    return [SmoothCurve(c.x, np.exp(c.y), np.exp(c.replicates)) for c in curves]
 
 
 def _row(table: RunTable, batch: float, curve: SmoothCurve | None, level: float) -> BestRate:
@@ -241,7 +255,9 @@ def _best_batch(
     # Where the best lr is outside the range, the best value of those that were run counts.
     y = np.array([np.interp(at, c.x, c.y) for (at, _), c in zip(minima, curves, strict=True)])
     copies = np.stack([c.at(many)[1] for (_, many), c in zip(minima, curves, strict=True)], axis=1)
-    [spread] = smooth_curves([Points(x, y, np.ones(x.size))], copies=copies)
+    log = bool(min(y.min(), copies.min()) > 0)
+    y, copies = (np.log(y), np.log(copies)) if log else (y, copies)
+    [spread] = _smooth([Points(x, y, np.ones(x.size))], log=log, copies=copies)
     if np.ptp(spread.y) == 0:  # no batch is better than another
         return None, None
     at, many = spread.minimum()
