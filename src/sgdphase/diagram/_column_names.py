@@ -16,8 +16,8 @@ _USUAL = {
     "batch": ("batch", "batchsize", "bs", "globalbatchsize", "trainbatchsize",
               "perdevicetrainbatchsize", "minibatch"),
     "value": ("testerror", "testloss", "valloss", "valerror", "evalloss", "validationloss",
-              "testaccuracy", "valaccuracy", "valacc", "evalaccuracy", "loss", "error",
-              "accuracy", "value"),
+              "testaccuracy", "testacc", "valaccuracy", "valacc", "evalaccuracy", "loss", "error",
+              "accuracy", "acc", "score", "value"),
     "seed": ("seed", "randomseed"),
     "epochs": ("epochs", "numepochs", "maxepochs", "numtrainepochs"),
 }  # fmt: skip
