@@ -63,7 +63,7 @@ def page(title: str, parts: Iterable[Html]) -> Html:
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
         f"<title>{text(title)}</title>\n<style>{_STYLE}</style>\n</head>\n"
         f"<body>\n<h1>{text(title)}</h1>\n{joined(parts)}\n"
-        f"<footer><p>Made by sgdphase{text(_version())}.</p></footer>\n"
+        f"<footer><p>Made by sgdphase{text(version())}.</p></footer>\n"
         "</body>\n</html>\n"
     )
 
@@ -200,7 +200,7 @@ def write_file(path: Path, content: str | bytes) -> None:
         raise
 
 
-def _version() -> str:
+def version() -> str:
     """The version, if the package is installed and not only on the path."""
     try:
         return f" {metadata.version('sgdphase')}"
