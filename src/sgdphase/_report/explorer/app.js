@@ -15,6 +15,8 @@ import { STEPS } from "./tour.js";
 import { makePool, serve } from "./worker.js";
 
 const MOST_RUNS = 8;
+// Between two pictures of a plane that fills up: drawing must not slow down training.
+const PAUSE = 200;
 const $ = (id) => document.getElementById(id);
 
 // The same script is the page's and its workers'.
@@ -24,7 +26,7 @@ else startPage();
 function startPage() {
   const data = JSON.parse($("data").textContent);
   const stored = unpack(data.stored);
-  const workers = Math.min(Math.max((navigator.hardwareConcurrency || 2) - 1, 1), 4);
+  const workers = Math.min(Math.max(navigator.hardwareConcurrency || 2, 2), 4);
   const pool = makePool($("program").textContent, workers);
   const lives = new Map(); // by setting
   const view = fromFragment(location.hash);
@@ -129,14 +131,14 @@ function startPage() {
     if (!wanted) return;
     if (view.collapse) {
       if (collapse?.key !== wanted) collapse = { key: wanted, lives: collapseLives(setting()), part: collapse?.part ?? 0 };
-      for (const live of collapse.lives) fill(live, pool, "fill", later);
+      for (const live of collapse.lives) fill(live, pool, "fill", soon);
       return;
     }
     const live = liveNow();
     fill(live, pool, "fill", (done, total) => {
       live.progress = [done, total];
       live.plane = null;
-      later();
+      soon();
     });
   }
 
@@ -148,6 +150,14 @@ function startPage() {
       waiting = false;
       show();
     });
+  }
+
+  let paused = 0;
+  function soon() {
+    paused ||= setTimeout(() => {
+      paused = 0;
+      later();
+    }, PAUSE);
   }
 
   function show() {

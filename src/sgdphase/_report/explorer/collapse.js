@@ -36,7 +36,7 @@ export function collapsePoints(lives) {
 // `part` from 0 (raw axes) to 1 (scaled axes); between them points move on straight lines.
 export function drawCollapse(svg, points, part) {
   const width = svg.parentElement.clientWidth;
-  const height = Math.round(Math.min(width * 0.86, 430));
+  const height = Math.round(Math.min(width * 0.98, 500));
   svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
   svg.setAttribute("width", width);
   svg.setAttribute("height", height);

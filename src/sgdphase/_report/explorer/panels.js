@@ -54,7 +54,8 @@ export function drawCut(svg, note, plane, row, setting, theory) {
     const [first, last] = [points[0][0], points.at(-1)[0]];
     const flat = (meanX * meanX) / setting.dim / (1 - (setting.momentum ?? 0));
     const noise = (b) => theory.gdAlignment / (theory.criticalTemperature * b);
-    laws.push({ points: [first, last].map((b) => [b, noise(b)]).filter((p) => p[1] > flat / 8), kind: "law" });
+    const end = Math.min(last, 4 * theory.criticalBatch);
+    if (end > first) laws.push({ points: [first, end].map((b) => [b, noise(b)]), kind: "law" });
     laws.push({ points: [[first, flat], [last, flat]], kind: "law" });
   }
   const star = plane.lines?.criticalBatch?.value;

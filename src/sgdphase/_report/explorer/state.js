@@ -10,14 +10,15 @@ export const LIMITS = {
 
 export const START = {
   plane: "stored", size: 1024, dim: 32, chi: 1, margin: 2 ** -7, momentum: 0,
-  lr: 4, batch: 16, runs: [], collapse: false, step: 0,
+  lr: 4, batch: 16, runs: [[4, 16]], collapse: false, step: 0,
 };
 
 export function toFragment(state) {
   const parts = [];
   for (const [name, value] of Object.entries(state)) {
     if (name === "runs") {
-      if (value.length) parts.push(`runs=${value.map((r) => r.join(":")).join(",")}`);
+      const written = value.map((r) => r.join(":")).join();
+      if (written !== START.runs.map((r) => r.join(":")).join()) parts.push(`runs=${written}`);
     } else if (value !== START[name]) parts.push(`${name}=${value === true ? 1 : value}`);
   }
   return parts.length ? `#${parts.join("&")}` : "";
