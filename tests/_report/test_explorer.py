@@ -27,7 +27,12 @@ STORED = Path(__file__).parents[2] / "src/sgdphase/_report/explorer/fig1a.json"
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 SETTING = {"size": 256, "dim": 16, "chi": 1.0, "margin": 2.0**-7}
 # lr and batch in each regime of that setting (B* = 14, T_c = 0.025).
-REGIMES = {"noise": (4.0, 2), "first step": (32.0, 128), "GD": (0.0625, 16), "full batch": (0.5, 256)}
+REGIMES = {
+    "noise": (4.0, 2),
+    "first step": (32.0, 128),
+    "GD": (0.0625, 16),
+    "full batch": (0.5, 256),
+}
 SEEDS = 200
 
 
@@ -57,14 +62,13 @@ class Visit:
         self.page = self.context.new_page()
         self.wrong: list[str] = []
         self.page.on("pageerror", lambda error: self.wrong.append(str(error)))
-        self.page.on(
-            "console", lambda m: self.wrong.append(m.text) if m.type == "error" else None
-        )
+        self.page.on("console", lambda m: self.wrong.append(m.text) if m.type == "error" else None)
         self.page.route(
             "**/*",
             lambda route: (
-                route.continue_() if route.request.url.startswith(("file:", "blob:")) else
-                (self.wrong.append(route.request.url), route.abort())
+                route.continue_()
+                if route.request.url.startswith(("file:", "blob:"))
+                else (self.wrong.append(route.request.url), route.abort())
             ),
         )
         self.page.goto(f"{file.as_uri()}{fragment}")
@@ -81,14 +85,19 @@ class Visit:
         return str(self.page.locator(selector).inner_text())
 
     def wait(self, expression: str) -> None:
-        self.page.wait_for_function(expression, timeout=20_000)
+        """Until an expression is true; the page's policy forbids playwright's own way to wait."""
+        for _ in range(400):
+            if self.page.evaluate(expression):
+                return
+            self.page.wait_for_timeout(50)
+        raise AssertionError(f"not true after 20 s: {expression}")
 
 
 @pytest.fixture(scope="module")
 def modules(browser: Any) -> Iterator[Any]:
     """A blank page with functions of the modules, to call them by name."""
     page = browser.new_page()
-    names = ("simulate", "theory", "online", "phases", "own", "rng", "teacher", "state")
+    names = ("simulate", "theory", "online", "phases", "own", "collapse", "teacher")
     program = bundle("app").replace('if (typeof document === "undefined") serve(self);', "")
     program = program.replace("else startPage();", "")
     exported = ", ".join(f"{name}: ${name}" for name in names)
@@ -243,3 +252,218 @@ def test_phases_of_a_table_are_those_of_the_package(modules: Any) -> None:
     for cell, theirs in zip(sum(read["cells"], []), exact.cells, strict=True):
         assert cell["value"] == pytest.approx(theirs.value)
         assert theirs.regime in ("unclear", cell["regime"])
+
+
+def test_opens_with_the_stored_plane(browser: Any, page_file: Path) -> None:
+    with Visit(browser, page_file) as visit:
+        assert "Noise-dominated" in visit.text("#readout")
+        assert "278 [263, 292]" in visit.text("#scales")
+        # The same cursor in both planes.
+        box = visit.page.locator("#plane-error svg").bounding_box()
+        visit.page.mouse.move(box["x"] + 0.8 * box["width"], box["y"] + 0.75 * box["height"])
+        visit.wait("document.querySelector('#readout').innerText.includes('gradient descent')")
+        at = [
+            visit.page.locator(f"#plane-{name} rect.cursor").first.get_attribute("x")
+            for name in ("value", "error")
+        ]
+        assert at[0] == at[1]
+
+
+def test_click_trains_and_drag_follows_rows_and_diagonals(browser: Any, page_file: Path) -> None:
+    with Visit(browser, page_file, "#plane=live&runs=") as visit:
+        page = visit.page
+        assert "click a cell" in page.locator("#trajectory").text_content()
+        box = page.locator("#plane-value svg").bounding_box()
+
+        def at(x: float, y: float) -> tuple[float, float]:
+            return box["x"] + x * box["width"], box["y"] + y * box["height"]
+
+        page.mouse.click(*at(0.3, 0.3))
+        visit.wait("document.querySelector('#chips').innerText.includes('steps')")
+        assert page.locator("#trajectory circle.first").count() == 1
+        assert page.locator("#trajectory polygon.last").count() == 1
+        assert page.locator("#trajectory path.online").count() == 1
+        for end, kind in (((0.7, 0.31), "Same lr:"), ((0.5, 0.13), "Same lr/batch:")):
+            page.mouse.move(*at(0.3, 0.3))
+            page.mouse.down()
+            page.mouse.move(*at(*end), steps=8)
+            page.mouse.up()
+            visit.wait(f"document.querySelector('#live-note').innerText.startsWith('{kind}')")
+            assert page.locator("#chips li").count() >= 3
+
+
+def test_sliders_move_the_theory_and_refill_the_plane(browser: Any, page_file: Path) -> None:
+    with Visit(browser, page_file, "#runs=") as visit:
+        for chi in (0.0, 3.0):
+            visit.page.locator("#slider-chi").fill(str(chi))
+            visit.page.locator("#slider-size").fill("8")
+            expected = theory.scales(train_size=256, dim=32, chi=chi, margin=2**-7)
+            number = f"{expected.critical_batch:.3g}"
+            visit.wait(f"document.querySelector('#scales').innerText.includes('{number}')")
+        # B* is read from the cells as soon as they are there; theory is good to a factor of three.
+        visit.wait("/measured\\s+\\d/.test(document.querySelector('#scales').innerText)")
+        visit.wait("document.querySelector('#plane-note').innerText.includes('three seeds')")
+        measured = float(visit.text("#scales dd >> nth=0"))
+        assert 1 / 3 < measured / expected.critical_batch < 3
+
+
+def test_keyboard_alone(browser: Any, page_file: Path) -> None:
+    with Visit(browser, page_file, "#lr=4&batch=16&runs=") as visit:
+        page = visit.page
+        page.locator("#plane-value svg").focus()
+        page.keyboard.press("ArrowRight")
+        page.keyboard.press("ArrowUp")
+        assert "batch 32, lr 8" in visit.text("#readout")
+        page.keyboard.press("Enter")
+        visit.wait("document.querySelector('#chips').innerText.includes('batch 32, lr 8: al')")
+        page.keyboard.press("ArrowUp")
+        page.keyboard.press("Shift+Enter")
+        visit.wait("document.querySelectorAll('#chips li').length === 2")
+        outline = "getComputedStyle(document.activeElement).outlineStyle"
+        assert page.evaluate(outline) != "none"
+
+
+def test_a_link_reproduces_the_view(browser: Any, page_file: Path) -> None:
+    with Visit(browser, page_file) as visit:
+        visit.page.locator("#slider-size").fill("7")
+        visit.page.locator("#train-row").click()
+        visit.wait("location.hash.includes('size=128')")
+        visit.wait("!document.querySelector('#chips').innerText.includes('training')")
+        fragment, chips = visit.page.evaluate("location.hash"), visit.text("#chips")
+    with Visit(browser, page_file, fragment) as visit:
+        visit.wait("!document.querySelector('#chips').innerText.includes('training')")
+        assert visit.text("#chips") == chips
+        assert visit.text("#value-size") == "128"
+    with Visit(browser, page_file, "#plane=x&size=9e9&chi=nan&runs=a:b&step=77&lr=-1") as visit:
+        assert visit.text("#value-size") == "4096"
+
+
+def test_planes_fall_onto_one_another(modules: Any) -> None:
+    """In units of B* and T_c, alignment at the same place is the same at P = 128, 512 and 2048.
+
+    Without these units it differs: B* grows as sqrt(P) here.
+    """
+    points = modules.evaluate(
+        """() => {
+            const lives = modules.collapse.collapseLives(
+                { size: 512, dim: 8, chi: 1, margin: 2 ** -7, momentum: 0 });
+            for (const live of lives) live.results[0] = live.lr.map((lr) => live.batch.map((batch) =>
+                lr < 0.2 ? null : modules.simulate.trainCell({ ...live.setting, lr, batch, seed: 0 })));
+            return modules.collapse.collapsePoints(lives);
+        }"""
+    )
+    by_place: dict[Any, list[Any]] = {}
+    for point in points:
+        by_place.setdefault(tuple(np.round(point["scaled"], 6)), []).append(point)
+    pairs = [[p, q] for p, q, *_ in (sorted(g, key=lambda x: x["size"]) for g in by_place.values()
+                                     if len(g) > 1)]  # fmt: skip
+    assert len(pairs) > 10
+    scaled, raw = (
+        np.array([abs(np.log2(p[name] / q[name])) for p, q in pairs]) for name in ("ratio", "m")
+    )
+    assert np.median(scaled) < 0.35 < 0.8 < np.median(raw)
+
+
+def test_collapse(browser: Any, page_file: Path) -> None:
+    with Visit(browser, page_file, "#size=256&dim=16&runs=") as visit:
+        visit.page.locator("#collapse").click()
+        visit.wait("document.querySelector('#collapse-plane').innerHTML.includes('T / T_c')")
+        visit.wait("document.querySelectorAll('#collapse-plane .cell-mark').length > 60")
+        assert "P = 1024" in visit.text("#legend")
+
+
+def test_tour(browser: Any, page_file: Path) -> None:
+    with Visit(browser, page_file) as visit:
+        visit.page.locator("#tour-next").click()
+        for step in range(1, 7):
+            assert visit.text("#tour-title").startswith(f"{step} of 6")
+            visit.page.locator("#tour-action").click()
+            if step < 6:
+                visit.page.locator("#tour-next").click()
+        assert "Raise the batch from 32 to 256" in visit.text("#readout")
+        visit.page.locator("#tour-end").click()
+        assert visit.text("#tour-title") == "A tour in six steps"
+
+
+FITTED = {
+    "lr": 0.1, "batch": 16, "regime": "noise-dominated", "gd_line": [
+        {"batch": 8, "lr": 0.02, "low": 0.015, "high": 0.03},
+        {"batch": 256, "lr": 0.2, "low": 0.1, "high": 0.3}],
+    "critical_batch": {"value": 64, "low": 50, "high": 80, "train_size": 1024},
+    "largest_batch": {"constant_temperature": {"limit": "up to", "value": 60, "low": 50, "high": 70},
+                      "constant_lr": {"limit": "none", "value": 16, "low": None, "high": None}},
+    "unknown": [],
+}  # fmt: skip
+
+
+def test_your_own_file(browser: Any, page_file: Path, tmp_path: Path) -> None:
+    table = tmp_path / "runs.csv"
+    names = ("lr", "batch", "seed", "status", "alignment", "test_error", "train_size")
+    rows = [
+        (lr, batch, 0, "fitted", max(1, 64 / batch * lr, 4 * lr), 0.1, size)
+        for size in (128, 256) for lr in 2.0 ** np.arange(-9, 3) for batch in 2 ** np.arange(9)
+    ]  # fmt: skip
+    table.write_text("\n".join(",".join(map(str, row)) for row in [names, *rows]))
+    fitted, wrong = tmp_path / "fitted.json", tmp_path / "wrong.csv"
+    fitted.write_text(json.dumps(FITTED))
+    wrong.write_text("a,b\n1,2\n")
+    with Visit(browser, page_file) as visit:
+        choose = visit.page.locator("#file").set_input_files
+        choose(table)
+        visit.wait("document.querySelector('#plane-note').innerText.includes('runs.csv')")
+        # The planes of this table meet at 16.
+        assert "16" in visit.text("#scales dd >> nth=0")
+        assert visit.page.locator("#own-answer option").count() == 2
+        choose(fitted)
+        visit.wait("document.querySelector('#readout').innerText.includes('Raise the batch')")
+        assert "from 16 to 60, with lr = 0.375" in visit.text("#readout")
+        assert visit.page.locator(".own-arrow-head").count() == 1
+        choose(wrong)
+        visit.wait("document.querySelector('#own-message').innerText.includes('no column lr')")
+        choose([{"name": "x.json", "mimeType": "", "buffer": b"{oops"}])
+        visit.wait("document.querySelector('#own-message').innerText.includes('no valid JSON')")
+
+
+def test_a_store_inside_the_page(browser: Any, tmp_path: Path) -> None:
+    from sgdphase import grid, sweep
+
+    plan = grid(dim=8, train_size=[32, 64], lr=[1, 2, 4], batch=[1, 2, 4], seeds=2, test_size=64)
+    store = sweep(plan, tmp_path / "runs.sqlite", workers=0).store
+    with Visit(browser, explorer_page(tmp_path / "e.html", store.path)) as visit:
+        assert "runs.sqlite" in visit.text("#plane-note")
+        assert visit.page.locator("#own-answer option").count() == 2
+        assert "runs\n2" in visit.text("#readout")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1400, 900, 360])
+def test_fits_every_screen(browser: Any, page_file: Path, width: int, scheme: str) -> None:
+    look = {"viewport": {"width": width, "height": 800}, "color_scheme": scheme}
+    with Visit(browser, page_file, **look) as visit:
+        page = visit.page
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        small = page.evaluate(
+            """[...document.querySelectorAll("body *")].filter((e) => e.childElementCount === 0 &&
+               e.textContent.trim() && e.checkVisibility() && !e.closest("script, style, noscript")
+               && parseFloat(getComputedStyle(e).fontSize) < 12).map((e) => e.outerHTML)"""
+        )
+        assert small == []
+
+
+def test_axe_finds_nothing_serious(browser: Any, page_file: Path) -> None:
+    axe = pytest.importorskip(
+        "axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed"
+    )
+    for fragment, scheme in (("", "light"), ("#step=3", "dark"), ("#collapse=1&size=64", "light")):
+        with Visit(browser, page_file, fragment, color_scheme=scheme) as visit:
+            found = axe.Axe().run(visit.page).response["violations"]
+            serious = [v for v in found if v["impact"] in ("serious", "critical")]
+            assert [(v["id"], v["nodes"][0]["html"]) for v in serious] == []
+
+
+def test_prints_without_controls(browser: Any, page_file: Path) -> None:
+    with Visit(browser, page_file) as visit:
+        visit.page.emulate_media(media="print")
+        assert not visit.page.locator("#tour").is_visible()
+        assert visit.page.locator("#plane-value svg").is_visible()
+        assert len(visit.page.pdf()) > 10_000

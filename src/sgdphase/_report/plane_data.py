@@ -37,7 +37,9 @@ def plane_data(plane: Plane, title: str = "", steps: FloatArray | None = None) -
         "valueSd": _scatter(value),
         "error": diagram.grid("test_error"),
         "errorSd": None if plane.test_error is None else _scatter(plane.test_error),
-        "steps": None if steps is None else _mean(np.where(plane.status == "fitted", steps, np.nan)),
+        "steps": None
+        if steps is None
+        else _mean(np.where(plane.status == "fitted", steps, np.nan)),
         "confidence": diagram.grid("confidence"),
     }
     return {

@@ -23,8 +23,10 @@ export function ownPicture(figure, own) {
   const holder = figure.querySelector(".holder");
   let svg = holder.querySelector("#own-metric");
   const rows = own.rows.filter((r) => r.metric);
-  const points = rows.map((r) => [r.batch, r.metric.value]);
+  const unit = SHARES.includes(own.metric) ? 100 : 1;
+  const points = rows.map((r) => [r.batch, unit * r.metric.value]);
   const yours = rows.find((r) => r.batch === own.batch)?.metric;
+  const edge = (side) => unit * (yours.value + side * own.tolerance);
   if (!svg) {
     svg = element("svg", { id: "own-metric", role: "img" });
     holder.append(svg);
@@ -32,13 +34,21 @@ export function ownPicture(figure, own) {
   svg.setAttribute("aria-label", `${words(own.metric)} against the batch`);
   drawChart(svg, {
     series: [
-      ...(yours ? [-1, 1].map((side) => ({ points: [[points[0][0], yours.value + side * own.tolerance], [points.at(-1)[0], yours.value + side * own.tolerance]], kind: "law" })) : []),
-      ...rows.filter((r) => r.metric.low > 0).map((r) => ({ points: [[r.batch, r.metric.low], [r.batch, r.metric.high]], colour: "#0072b2" })),
+      ...(yours ? [-1, 1].map((side) => ({ points: [[points[0][0], edge(side)], [points.at(-1)[0], edge(side)]], kind: "law" })) : []),
+      ...rows.filter((r) => r.metric.low > 0).map((r) => ({ points: [[r.batch, unit * r.metric.low], [r.batch, unit * r.metric.high]], colour: "#0072b2" })),
       { points, colour: "#0072b2", dots: 5, kind: "dot" },
     ],
-    base: 2, xLabel: "batch size", yLabel: words(own.metric), empty: "no metric in this answer",
+    base: 2, tall: true, xLabel: "batch size", yLabel: words(own.metric) + (unit === 100 ? ", %" : ""), empty: "no metric in this answer",
     marks: [{ x: own.limit?.value, label: own.limit ? "largest batch" : "" }],
   });
+}
+
+export function advice(own) {
+  const best = own.raiseTo;
+  const words = best
+    ? `Raise the batch from ${own.batch} to ${digits(best.batch)}, with lr = ${digits(best.lr.value)} instead of ${digits(own.lr)}.`
+    : "No larger batch is known to learn the same.";
+  return `${words}${own.regime ? ` Regime: ${own.regime}.` : ""}`;
 }
 
 export function drawOwn(host, own, choices, choose) {
@@ -52,11 +62,7 @@ export function drawOwn(host, own, choices, choose) {
     host.append(label);
   }
   if (!own) return;
-  const best = own.raiseTo;
-  const advice = best
-    ? `Raise the batch from ${own.batch} to ${digits(best.batch)}, with lr = ${digits(best.lr.value)} instead of ${digits(own.lr)}.`
-    : "No larger batch is known to learn the same.";
-  host.append(tag("p", `${advice}${own.regime ? ` Regime: ${own.regime}.` : ""}`));
+  host.append(tag("p", advice(own)));
   if (!own.rows.length) return;
   const show = shown(own.metric);
   const table = document.createElement("table");

@@ -5,7 +5,7 @@ import { CURVES } from "./colours.js";
 import { boundaries, fill, keyOf, makeLive, planeOf } from "./live.js";
 import { digits, power } from "./numbers.js";
 import { overlay, planeOfDiagnosis, readDiagnosis, readOwn } from "./own.js";
-import { drawOwn, ownPicture } from "./answer.js";
+import { advice, drawOwn, ownPicture } from "./answer.js";
 import { drawChips, drawCut, drawTrajectory, drawUnfitted } from "./panels.js";
 import { makePlaneView } from "./plane.js";
 import { fillReadout, tag } from "./readout.js";
@@ -171,15 +171,16 @@ function startPage() {
     $("collapsed").hidden = !view.collapse;
     if (view.collapse) showCollapse();
     else {
-      const look = { cursor, theory, intervals: $("intervals").checked, own: own?.diagnosis && view.plane === "own" ? overlay(own.diagnosis) : null };
+      const answered = view.plane === "own" && own?.diagnosis;
+      const look = { cursor: answered ? null : cursor, theory, intervals: $("intervals").checked, own: answered ? overlay(own.diagnosis) : null };
       const how = "Arrow keys move the cursor, Enter trains the cell, Shift and Enter adds a training.";
       views.value.draw(plane, { ...look, label: `Alignment in the plane of batch size and learning rate. ${how}` });
-      const answered = view.plane === "own" && own?.diagnosis;
+      $("plane-value").querySelector(".name").textContent = answered ? "Learning rates that learn the same" : "Alignment";
       $("pair").classList.toggle("answered", Boolean(answered));
       if (answered) ownPicture($("plane-error"), own.diagnosis);
       else views.error.draw(plane, { ...look, label: `Test error in the plane of batch size and learning rate. ${how}` });
     }
-    fillReadout($("readout"), plane, cursor);
+    showCell(plane, cursor);
     showScales(plane, theory);
     drawChips($("chips"), runs);
     drawTrajectory($("trajectory"), runs);
@@ -189,6 +190,14 @@ function startPage() {
     showSliders();
     const fragment = toFragment(view);
     if (fragment !== location.hash) history.replaceState(null, "", fragment || location.pathname + location.search);
+  }
+
+  function showCell(plane, cursor) {
+    $("cell-title").textContent = view.collapse ? "Collapse" : view.plane === "own" && own?.diagnosis ? "Your training" : "This cell";
+    const say = (title, ...words) => $("readout").replaceChildren(tag("p", title, "where"), ...words.map((line) => tag("p", line)));
+    if (view.collapse) say("Three planes at once", "By theory, alignment over its value in gradient descent is the largest of 1, T/T_c and (T/T_c)(batch/B*), at every P.", "T is lr/batch.");
+    else if (view.plane === "own" && own?.diagnosis) say(`batch ${digits(own.diagnosis.batch)}, lr ${digits(own.diagnosis.lr)}`, advice(own.diagnosis), "Line: learning rates that learn the same, with their intervals. Crosses: no learning rate does.");
+    else fillReadout($("readout"), plane, cursor);
   }
 
   function showChoice() {
@@ -203,11 +212,17 @@ function startPage() {
       own: own ? `From ${own.plane.title}.` : "",
     };
     $("plane-note").textContent = view.collapse
-      ? "Planes of three numbers of points, simulated here. Each mark is a training; its shape says P. In units of B* and T_c, marks at the same place have the same colour."
+      ? "Planes of three numbers of points, simulated here. Each mark is a training; its shape says P. In units of B* and T_c, marks at the same place have the same colour. " + collapseProgress()
       : words[view.plane];
-    $("live-note").textContent = `Trained here with P = ${view.size}, d = ${view.dim}, chi = ${view.chi}, margin ${power(view.margin)}${view.momentum ? `, momentum ${view.momentum}` : ""}, one seed.`;
+    $("live-note").textContent = `${comparison(runs)}Trained here with P = ${view.size}, d = ${view.dim}, chi = ${view.chi}, margin ${power(view.margin)}${view.momentum ? `, momentum ${view.momentum}` : ""}, one seed.`;
     $("train-cell").disabled = $("train-row").disabled = $("train-diagonal").disabled = view.plane === "own" || view.collapse;
     showLegend();
+  }
+
+  function collapseProgress() {
+    const cells = collapse.lives.flatMap((live) => live.results.flat(2));
+    const done = cells.filter(Boolean).length;
+    return done < cells.length ? `${Math.round((100 * done) / cells.length)} % of the trainings done.` : "";
   }
 
   function showLegend() {
@@ -215,7 +230,13 @@ function startPage() {
     const line = (kind) => element("path", { class: kind, d: "M1 7H33" });
     const entries = view.collapse
       ? collapse.lives.map((live, k) => [element(k ? "rect" : "circle", k ? { x: 10, y: 1, width: 12, height: 12, fill: CURVES[k], ...(k === 2 ? { transform: "rotate(45 16 7)" } : {}) } : { cx: 16, cy: 7, r: 6, fill: CURVES[0] }), `P = ${live.setting.size}`])
-      : [
+      : view.plane === "own" && own?.diagnosis
+        ? [
+          [[element("path", { class: "own-path", d: "M1 7H33" }), element("circle", { cx: 17, cy: 7, r: 5, class: "own-point" })], "learns the same, with interval"],
+          [element("path", { class: "own-none", d: "M12 2l10 10m0 -10l-10 10" }), "no learning rate does"],
+          [element("path", { class: "measured", d: "M17 0V14" }), "largest batch, with interval"],
+        ]
+        : [
           [[element("rect", { width: 34, height: 14, fill: "#9aa2ab" }), line("measured halo"), line("measured")], "measured boundary"],
           [line("theory"), "theory, no fit"],
           [element("path", { class: "guide", style: "stroke: var(--soft)", d: "M1 7H33" }), "same lr; same lr/batch"],
@@ -227,6 +248,11 @@ function startPage() {
   function showScales(plane, theory) {
     const star = plane.lines?.criticalBatch;
     const between = star && Number.isFinite(star.low) && star.low !== null ? ` [${digits(star.low)}, ${digits(star.high)}]` : "";
+    const limit = view.plane === "own" ? own?.diagnosis?.limit : null;
+    if (limit) {
+      $("scales").replaceChildren(tag("dt", "largest batch"), tag("dd", `${digits(limit.value)} [${digits(limit.low)}, ${digits(limit.high ?? Infinity)}]`));
+      return;
+    }
     const rows = [["B* measured", star ? digits(star.value) + between : "not yet"]];
     if (theory) rows.push(["B* by theory", digits(theory.criticalBatch)], ["T_c by theory", digits(theory.criticalTemperature)]);
     $("scales").replaceChildren(...rows.flatMap(([a, b]) => [tag("dt", a), tag("dd", b)]));
@@ -236,7 +262,7 @@ function startPage() {
     const points = collapsePoints(collapse.lives);
     drawCollapse($("collapse-plane"), points, collapse.part);
     drawCollapsedCurves($("collapse-curves"), points, collapse.part > 0.5, CURVES);
-    $("collapse-name").textContent = collapse.part > 0.5 ? "Axes in units of B* and T_c; colour: alignment over its GD value" : "Plain axes; colour: alignment";
+    $("collapse-name").textContent = collapse.part > 0.5 ? "Colour: alignment over its GD value" : "Colour: alignment";
     if (collapse.part === 0 && !collapse.moving) moveAxes(1);
   }
 
@@ -384,6 +410,15 @@ function startPage() {
   } else if (view.plane === "own") view.plane = "stored";
   train();
   show();
+}
+
+// How far several trainings of the same lr/batch, or of the same lr, agree.
+function comparison(runs) {
+  const ends = runs.map((run) => run.result?.alignment).filter((m) => m > 0);
+  if (runs.length < 2 || ends.length < runs.length) return "";
+  const same = (f) => runs.every((run) => Math.abs(Math.log(f(run) / f(runs[0]))) < 1e-9);
+  const kind = same((r) => r.lr / r.batch) ? "Same lr/batch" : same((r) => r.lr) ? "Same lr" : "All";
+  return `${kind}: alignments from ${digits(Math.min(...ends))} to ${digits(Math.max(...ends))}, a factor of ${digits(Math.max(...ends) / Math.min(...ends))}. `;
 }
 
 // Columns over the cells become cells.

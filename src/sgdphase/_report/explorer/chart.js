@@ -7,9 +7,9 @@ const log = Math.log10;
 const usable = (v) => v > 0 && Number.isFinite(v);
 
 // A series is { points: [[x, y]], colour, kind, dash, first, last, dots, note }.
-export function drawChart(svg, { series, xLabel, yLabel, marks = [], empty, notes = [], base = 10, square = false }) {
+export function drawChart(svg, { series, xLabel, yLabel, marks = [], empty, notes = [], base = 10, tall = false }) {
   const width = svg.parentElement.clientWidth;
-  const height = Math.round(Math.min(width * 0.72, 300));
+  const height = Math.round(tall ? Math.min(width * 0.98, 500) : Math.min(width * 0.72, 300));
   svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
   svg.setAttribute("width", width);
   svg.setAttribute("height", height);
@@ -20,8 +20,7 @@ export function drawChart(svg, { series, xLabel, yLabel, marks = [], empty, note
     return;
   }
   const per = base === 2 ? Math.log2 : log;
-  let [xs, ys] = [0, 1].map((k) => domain(all.map((p) => per(p[k]))));
-  if (square) [xs, ys] = sameUnits(xs, ys, (box.right - box.left) / (box.bottom - box.top));
+  const [xs, ys] = [0, 1].map((k) => domain(all.map((p) => per(p[k]))));
   const x = makeScale(xs, [box.left, box.right]);
   const y = makeScale(ys, [box.bottom, box.top]);
   const at = ([a, b]) => [usable(a) ? x(per(a)) : NaN, usable(b) ? y(per(b)) : NaN];
@@ -30,7 +29,8 @@ export function drawChart(svg, { series, xLabel, yLabel, marks = [], empty, note
   for (const { x: place, label, colour, kind = "mark" } of marks) {
     if (!usable(place)) continue;
     inside.append(element("path", { class: kind, stroke: colour, d: linePath([[x(per(place)), box.top], [x(per(place)), box.bottom]]) }));
-    if (label) inside.append(text(x(per(place)) + 4, box.top + 14, label, { class: "mark-label", fill: colour }));
+    const right = x(per(place)) > box.left + 0.55 * (box.right - box.left);
+    if (label) inside.append(text(x(per(place)) + (right ? -4 : 4), box.top + 14, label, { class: "mark-label", fill: colour, "text-anchor": right ? "end" : "start" }));
   }
   for (const s of series) {
     const points = s.points.map(at);
@@ -51,13 +51,4 @@ function domain(values) {
   const [low, high] = [Math.min(...values), Math.max(...values)];
   const room = Math.max(0.05 * (high - low), 0.1);
   return [low - room, high + room];
-}
-
-// The same length per octave on both axes, so that slopes can be read off.
-function sameUnits(xs, ys, aspect) {
-  const wide = xs[1] - xs[0];
-  const high = ys[1] - ys[0];
-  const unit = Math.max(wide / aspect, high);
-  const grow = (d, to) => [(d[0] + d[1] - to) / 2, (d[0] + d[1] + to) / 2];
-  return [grow(xs, unit * aspect), grow(ys, unit)];
 }

@@ -10,6 +10,8 @@ import { element, makeScale, axes } from "./svg.js";
 
 const FACTORS = [0.25, 1, 4];
 const SHAPES = ["circle", "square", "diamond"];
+// Marks at the same place are inside one another, and all of them can be seen.
+const SIZES = [11, 8, 5];
 
 export function collapseSizes(size) {
   return FACTORS.map((f) => f * size).map((p) => Math.min(Math.max(p, 64), 4096)).filter((p, k, all) => all.indexOf(p) === k);
@@ -40,7 +42,7 @@ export function drawCollapse(svg, points, part) {
   svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
   svg.setAttribute("width", width);
   svg.setAttribute("height", height);
-  const box = { left: 52, right: width - 8, top: 6, bottom: height - 42 };
+  const box = { left: 60, right: width - 8, top: 6, bottom: height - 42 };
   const place = (p) => [0, 1].map((k) => p.raw[k] + part * (p.scaled[k] - p.raw[k]));
   const places = points.map(place);
   const domain = (k) => {
@@ -54,7 +56,7 @@ export function drawCollapse(svg, points, part) {
   const [low, high] = [Math.min(...values), Math.max(...values)];
   const marks = points.map((p, k) => {
     const [a, b] = [x(places[k][0]), y(places[k][1])];
-    return marker(SHAPES[p.series], a, b, 8, { fill: colour("value", (values[k] - low) / (high - low || 1)), class: "cell-mark" });
+    return marker(SHAPES[p.series], a, b, SIZES[p.series], { fill: colour("value", (values[k] - low) / (high - low || 1)), class: "cell-mark" });
   });
   const labels = part > 0.5 ? ["batch / B*", "T / T_c"] : ["batch size", "learning rate"];
   svg.replaceChildren(axes(box, { x, y, xLabel: labels[0], yLabel: labels[1], grid: true }), ...marks);
@@ -75,8 +77,13 @@ export function drawCollapsedCurves(svg, points, scaled, colours) {
     points: hot.filter((p) => p.size === size).map((p) => (scaled ? [2 ** p.scaled[0], p.ratio / 2 ** p.scaled[1]] : [p.batch, (p.m * p.batch) / p.lr])),
     colour: colours[k], dots: 5, kind: "dot",
   }));
+  if (scaled && hot.length) {
+    const ends = hot.map((p) => p.scaled[0]);
+    const at = [Math.min(...ends), 0, Math.max(...ends)];
+    series.unshift({ points: at.map((x) => [2 ** x, Math.max(1, 2 ** x)]), kind: "law" });
+  }
   drawChart(svg, {
-    series, base: 2, empty: "training...",
+    series, base: 2, empty: "training...", tall: true,
     xLabel: scaled ? "batch / B*" : "batch size",
     yLabel: scaled ? "alignment / GD value / (T/T_c)" : "alignment / T",
     marks: scaled ? [{ x: 1, label: "B*" }] : [],

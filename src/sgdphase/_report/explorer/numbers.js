@@ -17,16 +17,16 @@ export function digits(value, count = 3) {
 
 export const raised = (n) => String(n).replace(/./g, (c) => SUPER[c]);
 
-// A power of two: as a number if it is from 1/8 to 8192, else as 2ⁿ.
+// A power of two: as a number if it is from 1/16 to 8192, else as 2ⁿ.
 export function power(value) {
   const n = Math.log2(value);
   if (Math.abs(n - Math.round(n)) > 1e-6) return digits(value);
   if (n >= 0 && n <= 13) return String(2 ** Math.round(n));
-  if (n < 0 && n >= -3) return String(2 ** Math.round(n));
+  if (n < 0 && n >= -4) return String(2 ** Math.round(n));
   return `2${raised(Math.round(n))}`;
 }
 
 export const percent = (value) => (Number.isFinite(value) ? `${digits(100 * value)} %` : "unknown");
 
 // A power of ten or of two for the ticks of an axis.
-export const tickLabel = (base, n) => (base === 2 ? power(2 ** n) : n === 0 ? "1" : n === 1 ? "10" : `10${raised(n)}`);
+export const tickLabel = (base, n) => (base === 2 ? power(2 ** n) : Math.abs(n) < 3 ? digits(10 ** n) : `10${raised(n)}`);

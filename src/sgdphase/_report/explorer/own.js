@@ -146,7 +146,7 @@ export function overlay(own) {
     }
     const here = [x(log(own.batch)), y(log(own.lr))];
     if (own.raiseTo) out.push(...arrow(here, [x(log(own.raiseTo.batch)), y(log(own.raiseTo.lr.value))]));
-    out.push(star(...here, 10, "own-star"), text(here[0], here[1] + 24, "you", { class: "on-plane", "text-anchor": "middle" }));
+    out.push(star(...here, 10, "own-star"), text(here[0], here[1] + 26, "you", { class: "on-plane", "text-anchor": "middle" }));
     return out;
   };
 }
@@ -156,11 +156,13 @@ function arrow([a, b], [c, d]) {
   if (length < 24) return [];
   const [u, v] = [(c - a) / length, (d - b) / length];
   // Beside the path, not on it.
-  const [sa, sb] = [a + 12 * u + 14 * v, b + 12 * v - 14 * u];
-  const [ea, eb] = [c - 4 * u + 14 * v, d - 4 * v - 14 * u];
+  const away = 26;
+  const [sa, sb] = [a + away * v, b - away * u];
+  const [ea, eb] = [c + away * v, d - away * u];
   const head = `M${ea} ${eb}L${ea - 9 * u - 5 * v} ${eb - 9 * v + 5 * u}L${ea - 9 * u + 5 * v} ${eb - 9 * v - 5 * u}Z`;
   return [
     element("path", { class: "own-arrow", d: linePath([[sa, sb], [ea - 6 * u, eb - 6 * v]]) }),
     element("path", { class: "own-arrow-head", d: head }),
+    text((sa + ea) / 2 - 8, (sb + eb) / 2 - 8, "raise the batch", { class: "own-label", "text-anchor": "end" }),
   ];
 }

@@ -1,6 +1,6 @@
 // SVG by hand: elements, and logarithmic axes.
 
-import { tickLabel } from "./numbers.js";
+import { digits, tickLabel } from "./numbers.js";
 
 const NAMESPACE = "http://www.w3.org/2000/svg";
 
@@ -40,35 +40,49 @@ export function makeScale([low, high], [from, to]) {
   return at;
 }
 
-// Whole exponents with about `room` pixels between them.
-export function ticks(scale, room) {
+// Places and labels about `room` pixels apart: whole exponents, or, in a narrow range, numbers.
+export function ticks(scale, room, base) {
   const [low, high] = scale.domain;
   const pixels = Math.abs(scale(high) - scale(low));
   const step = Math.max(1, Math.ceil(((high - low) * room) / pixels));
   const out = [];
-  for (let n = Math.ceil(low / step - 1e-9) * step; n <= high + 1e-9; n += step) out.push(n);
+  for (let n = Math.ceil(low / step - 1e-9) * step; n <= high + 1e-9; n += step) out.push([n, tickLabel(base, n)]);
+  return out.length > 2 ? out : numberTicks(scale, room, base);
+}
+
+function numberTicks(scale, room, base) {
+  const [low, high] = scale.domain.map((v) => v * Math.log10(base));
+  const out = [];
+  // Round numbers first.
+  for (const m of [1, 2, 5, 3, 7, 1.5, 4, 6, 8, 9, 1.1, 1.2, 1.3, 1.4, 1.6, 1.8]) {
+    for (let n = Math.floor(low); n <= high; n++) {
+      const at = (n + Math.log10(m)) / Math.log10(base);
+      const clear = out.every(([other]) => Math.abs(scale(other) - scale(at)) >= room);
+      if (clear && at >= scale.domain[0] && at <= scale.domain[1]) out.push([at, digits(m * 10 ** n)]);
+    }
+  }
   return out;
 }
 
 // Two axes around a box { left, right, top, bottom }, with their labels.
 export function axes(box, { x, y, xLabel, yLabel, base = 2, grid = false }) {
   const group = element("g", { class: "axes" });
-  for (const n of ticks(x, 46)) {
+  for (const [n, label] of ticks(x, 46, base)) {
     const at = x(n);
     if (grid) group.append(element("line", { class: "grid", x1: at, x2: at, y1: box.top, y2: box.bottom }));
     group.append(element("line", { x1: at, x2: at, y1: box.bottom, y2: box.bottom + 4 }));
-    group.append(text(at, box.bottom + 17, tickLabel(base, n), { "text-anchor": "middle" }));
+    group.append(text(at, box.bottom + 17, label, { "text-anchor": "middle" }));
   }
-  for (const n of ticks(y, 28)) {
+  for (const [n, label] of ticks(y, 28, base)) {
     const at = y(n);
     if (grid) group.append(element("line", { class: "grid", x1: box.left, x2: box.right, y1: at, y2: at }));
     group.append(element("line", { x1: box.left - 4, x2: box.left, y1: at, y2: at }));
-    group.append(text(box.left - 7, at + 4, tickLabel(base, n), { "text-anchor": "end" }));
+    group.append(text(box.left - 7, at + 4, label, { "text-anchor": "end" }));
   }
   const { left, right, top, bottom } = box;
   group.append(element("rect", { x: left, y: top, width: right - left, height: bottom - top, class: "frame" }));
   const middle = (top + bottom) / 2;
   group.append(text((left + right) / 2, bottom + 35, xLabel, { class: "label", "text-anchor": "middle" }));
-  group.append(text(13, middle, yLabel, { class: "label", "text-anchor": "middle", transform: `rotate(-90 13 ${middle})` }));
+  group.append(text(12, middle, yLabel, { class: "label", "text-anchor": "middle", transform: `rotate(-90 12 ${middle})` }));
   return group;
 }
