@@ -7,6 +7,7 @@ theory to 1e-6, the regimes and boundaries of a table of runs to rounding.
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,7 +23,8 @@ from sgdphase._report.plane_data import read_table, table_plane
 from sgdphase.diagram import phase_diagram
 from sgdphase.errors import InputError
 
-RUNS = Path(__file__).parents[2] / "docs/gallery/runs/fig1a.csv.gz"
+DOCS = Path(__file__).parents[2] / "docs"
+RUNS = DOCS / "gallery/runs/fig1a.csv.gz"
 STORED = Path(__file__).parents[2] / "src/sgdphase/_report/explorer/fig1a.json"
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 SETTING = {"size": 256, "dim": 16, "chi": 1.0, "margin": 2.0**-7}
@@ -120,8 +122,14 @@ def test_page_is_one_small_file(page_file: Path) -> None:
     content = page_file.read_text()
     assert len(content.encode()) < 400_000
     assert "{{" not in content.split('<script type="application/json"')[0]
-    assert "http://" not in content.replace("http://www.w3.org/2000/svg", "")
-    assert "https://" not in content
+    assert "http://" not in content and "https://" not in content
+
+
+def test_page_in_docs_is_current(page_file: Path) -> None:
+    """Otherwise: sgdphase explore --out docs/explorer.html."""
+    texts = [path.read_text() for path in (page_file, DOCS / "explorer.html")]
+    made, kept = (re.sub(r"Made by sgdphase[^<]*", "", text) for text in texts)
+    assert made == kept
 
 
 def test_wrong_input(tmp_path: Path) -> None:
@@ -247,9 +255,10 @@ def test_phases_of_a_table_are_those_of_the_package(modules: Any) -> None:
     exact = phase_diagram(table)
     assert exact.critical_batch is not None
     assert read["lines"]["criticalBatch"]["value"] == pytest.approx(exact.critical_batch.value)
+    cells = [cell for row in read["cells"] for cell in row]
     ours = [(p["batch"], p["lr"]) for p in read["lines"]["gdLine"]]
     np.testing.assert_allclose(ours, [(p.batch, p.lr.value) for p in exact.gd_line], rtol=1e-9)
-    for cell, theirs in zip(sum(read["cells"], []), exact.cells, strict=True):
+    for cell, theirs in zip(cells, exact.cells, strict=True):
         assert cell["value"] == pytest.approx(theirs.value)
         assert theirs.regime in ("unclear", cell["regime"])
 
@@ -259,7 +268,7 @@ def test_opens_with_the_stored_plane(browser: Any, page_file: Path) -> None:
         assert "Noise-dominated" in visit.text("#readout")
         assert "278 [263, 292]" in visit.text("#scales")
         # The same cursor in both planes.
-        box = visit.page.locator("#plane-error svg").bounding_box()
+        box = visit.page.locator("#plane-error .holder > svg").bounding_box()
         visit.page.mouse.move(box["x"] + 0.8 * box["width"], box["y"] + 0.75 * box["height"])
         visit.wait("document.querySelector('#readout').innerText.includes('gradient descent')")
         at = [
@@ -273,7 +282,7 @@ def test_click_trains_and_drag_follows_rows_and_diagonals(browser: Any, page_fil
     with Visit(browser, page_file, "#plane=live&runs=") as visit:
         page = visit.page
         assert "click a cell" in page.locator("#trajectory").text_content()
-        box = page.locator("#plane-value svg").bounding_box()
+        box = page.locator("#plane-value .holder > svg").bounding_box()
 
         def at(x: float, y: float) -> tuple[float, float]:
             return box["x"] + x * box["width"], box["y"] + y * box["height"]
@@ -310,7 +319,7 @@ def test_sliders_move_the_theory_and_refill_the_plane(browser: Any, page_file: P
 def test_keyboard_alone(browser: Any, page_file: Path) -> None:
     with Visit(browser, page_file, "#lr=4&batch=16&runs=") as visit:
         page = visit.page
-        page.locator("#plane-value svg").focus()
+        page.locator("#plane-value .holder > svg").focus()
         page.keyboard.press("ArrowRight")
         page.keyboard.press("ArrowUp")
         assert "batch 32, lr 8" in visit.text("#readout")
@@ -347,8 +356,12 @@ def test_planes_fall_onto_one_another(modules: Any) -> None:
         """() => {
             const lives = modules.collapse.collapseLives(
                 { size: 512, dim: 8, chi: 1, margin: 2 ** -7, momentum: 0 });
-            for (const live of lives) live.results[0] = live.lr.map((lr) => live.batch.map((batch) =>
-                lr < 0.2 ? null : modules.simulate.trainCell({ ...live.setting, lr, batch, seed: 0 })));
+            for (const live of lives) {
+                const train = (lr, batch) => modules.simulate.trainCell(
+                    { ...live.setting, lr, batch, seed: 0 });
+                live.results[0] = live.lr.map((lr) =>
+                    live.batch.map((batch) => (lr < 0.2 ? null : train(lr, batch))));
+            }
             return modules.collapse.collapsePoints(lives);
         }"""
     )
@@ -390,8 +403,9 @@ FITTED = {
         {"batch": 8, "lr": 0.02, "low": 0.015, "high": 0.03},
         {"batch": 256, "lr": 0.2, "low": 0.1, "high": 0.3}],
     "critical_batch": {"value": 64, "low": 50, "high": 80, "train_size": 1024},
-    "largest_batch": {"constant_temperature": {"limit": "up to", "value": 60, "low": 50, "high": 70},
-                      "constant_lr": {"limit": "none", "value": 16, "low": None, "high": None}},
+    "largest_batch": {
+        "constant_temperature": {"limit": "up to", "value": 60, "low": 50, "high": 70},
+        "constant_lr": {"limit": "none", "value": 16, "low": None, "high": None}},
     "unknown": [],
 }  # fmt: skip
 
@@ -465,5 +479,38 @@ def test_prints_without_controls(browser: Any, page_file: Path) -> None:
     with Visit(browser, page_file) as visit:
         visit.page.emulate_media(media="print")
         assert not visit.page.locator("#tour").is_visible()
-        assert visit.page.locator("#plane-value svg").is_visible()
+        assert visit.page.locator("#plane-value .holder > svg").is_visible()
         assert len(visit.page.pdf()) > 10_000
+
+
+def test_pages_of_runs_can_be_touched(browser: Any, tmp_path: Path) -> None:
+    """Choose a column and a seed, hover a setting; without JavaScript the page is as before."""
+    from sgdphase import grid, sweep
+    from sgdphase._report import store_page
+
+    plan = grid(dim=8, train_size=32, lr=[1, 2, 4], batch=[1, 2], seeds=2, test_size=64)
+    summary = sweep(plan, tmp_path / "runs.sqlite", workers=0)
+    file = store_page(summary.store, tmp_path / "runs.html")
+    table = summary.store.table()
+    with Visit(browser, file) as visit:
+        controls = visit.page.locator(".touch select")
+        assert visit.page.locator(".run-mark").count() == 6
+        controls.nth(0).select_option("w1")
+        for seed, count in (("all", "2 seeds"), ("1", "seed 1")):
+            controls.nth(1).select_option(seed)
+            visit.page.locator(".run-mark").nth(0).hover()
+            words = visit.text(".touch .words")
+            keep = (table["lr"] == 1) & (table["batch"] == 1)
+            keep &= np.ones_like(keep) if seed == "all" else table["seed"] == int(seed)
+            assert words.startswith("batch 1, lr 1: w1") and count in words
+            shown = float(words.split("w1 ")[1].split()[0])
+            assert shown == pytest.approx(table["w1"][keep].mean(), rel=6e-3)
+        assert visit.page.locator("tr.lit").count() == 1
+        controls.nth(1).select_option("all")
+        assert visit.page.locator(".interval").count() == 6
+        visit.page.locator(".touch input").uncheck()
+        assert visit.page.locator(".interval").count() == 0
+    with Visit(browser, file, java_script_enabled=False) as visit:
+        assert visit.page.locator("figure img").is_visible()
+        assert visit.page.locator(".touch").count() == 0
+        assert visit.page.locator("details table").count() >= 1

@@ -1,9 +1,10 @@
 """JavaScript modules, kept as files, as one script inside a page.
 
 A page from a mail attachment cannot load other files, so modules become functions of one script:
-`$name` holds what `name.js` exports. `export` and `import` are the only syntax that changes. The files stay usual modules, in the form
+`$name` holds what `name.js` exports. `export` and `import` are the only syntax that changes. The
+files stay usual modules, in the form
 
-    import { name, other } from "./module.js";          export function name(...)  export const name
+    import { name, other } from "./module.js";     export function name(...)     export const name
 
 A module comes after all that it imports; a circle is an error.
 """

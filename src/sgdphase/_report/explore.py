@@ -43,7 +43,7 @@ def explorer_page(out: str | Path, own: str | Path | None = None) -> Path:
     page = read("index.html")
     # "<" could end the element that holds the data.
     parts = {
-        "style": read("style.css"),
+        "style": read("parts.css") + read("style.css"),
         "data": json.dumps(data, allow_nan=False).replace("<", "\\u003c"),
         "program": bundle("app"),
         "version": version(),

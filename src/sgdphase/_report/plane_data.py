@@ -1,7 +1,7 @@
 """A plane as data of a page: per cell means and scatter over seeds, regimes, boundaries.
 
-`python -m sgdphase._report.plane_data docs/gallery/runs/fig1a.csv.gz > .../explorer/fig1a.json` makes
-the plane that the package carries.
+`python -m sgdphase._report.plane_data docs/gallery/runs/fig1a.csv.gz` prints the plane that the
+package carries (`explorer/fig1a.json`).
 """
 
 from __future__ import annotations
@@ -89,13 +89,14 @@ def _column(texts: list[str]) -> NDArray[Any]:
 def _mean(values: FloatArray) -> FloatArray:
     n = np.isfinite(values).sum(axis=-1)
     total = np.nansum(values, axis=-1)
-    return np.divide(total, n, out=np.full(n.shape, np.nan), where=n > 0)
+    return np.asarray(np.divide(total, n, out=np.full(n.shape, np.nan), where=n > 0))
 
 
 def _scatter(values: FloatArray) -> FloatArray:
     n = np.isfinite(values).sum(axis=-1)
     squares = np.nansum((values - _mean(values)[..., None]) ** 2, axis=-1)
-    return np.sqrt(np.divide(squares, n - 1, out=np.full(n.shape, np.nan), where=n > 1))
+    variance = np.divide(squares, n - 1, out=np.full(n.shape, np.nan), where=n > 1)
+    return np.asarray(np.sqrt(variance))
 
 
 def _numbers(column: FloatArray) -> list[float | None]:

@@ -8,7 +8,7 @@ import { overlay, planeOfDiagnosis, readDiagnosis, readOwn } from "./own.js";
 import { advice, drawOwn, ownPicture } from "./answer.js";
 import { drawChips, drawCut, drawTrajectory, drawUnfitted } from "./panels.js";
 import { makePlaneView } from "./plane.js";
-import { fillReadout, tag } from "./readout.js";
+import { fillReadout, replaceIfNew, tag } from "./readout.js";
 import { LIMITS, fromFragment, toFragment } from "./state.js";
 import { element } from "./svg.js";
 import { STEPS } from "./tour.js";
@@ -18,6 +18,10 @@ const MOST_RUNS = 8;
 // Between two pictures of a plane that fills up: drawing must not slow down training.
 const PAUSE = 200;
 const $ = (id) => document.getElementById(id);
+// Only what changes: a screen reader speaks every change of a live region.
+const put = (id, words) => {
+  if ($(id).textContent !== words) $(id).textContent = words;
+};
 
 // The same script is the page's and its workers'.
 if (typeof document === "undefined") serve(self);
@@ -194,7 +198,7 @@ function startPage() {
 
   function showCell(plane, cursor) {
     $("cell-title").textContent = view.collapse ? "Collapse" : view.plane === "own" && own?.diagnosis ? "Your training" : "This cell";
-    const say = (title, ...words) => $("readout").replaceChildren(tag("p", title, "where"), ...words.map((line) => tag("p", line)));
+    const say = (title, ...words) => replaceIfNew($("readout"), tag("p", title, "where"), ...words.map((line) => tag("p", line)));
     if (view.collapse) say("Three planes at once", "By theory, alignment over its value in gradient descent is the largest of 1, T/T_c and (T/T_c)(batch/B*), at every P.", "T is lr/batch.");
     else if (view.plane === "own" && own?.diagnosis) say(`batch ${digits(own.diagnosis.batch)}, lr ${digits(own.diagnosis.lr)}`, advice(own.diagnosis), "Line: learning rates that learn the same, with their intervals. Crosses: no learning rate does.");
     else fillReadout($("readout"), plane, cursor);
@@ -250,12 +254,21 @@ function startPage() {
     const between = star && Number.isFinite(star.low) && star.low !== null ? ` [${digits(star.low)}, ${digits(star.high)}]` : "";
     const limit = view.plane === "own" ? own?.diagnosis?.limit : null;
     if (limit) {
-      $("scales").replaceChildren(tag("dt", "largest batch"), tag("dd", `${digits(limit.value)} [${digits(limit.low)}, ${digits(limit.high ?? Infinity)}]`));
-      return;
+      return putScales([["largest batch that learns the same", `${digits(limit.value)} [${digits(limit.low)}, ${digits(limit.high ?? Infinity)}]`]]);
     }
-    const rows = [["B* measured", star ? digits(star.value) + between : "not yet"]];
-    if (theory) rows.push(["B* by theory", digits(theory.criticalBatch)], ["T_c by theory", digits(theory.criticalTemperature)]);
-    $("scales").replaceChildren(...rows.flatMap(([a, b]) => [tag("dt", a), tag("dd", b)]));
+    const rows = [["critical batch B*, measured", star ? digits(star.value) + between : "not yet"]];
+    if (theory) rows.push(["B* by theory", digits(theory.criticalBatch)], ["critical lr/batch T_c, by theory", digits(theory.criticalTemperature)]);
+    if (view.collapse) rows.shift();
+    putScales(rows);
+  }
+
+  function putScales(rows) {
+    const pairs = rows.map(([a, b]) => {
+      const pair = tag("div");
+      pair.append(tag("dt", a), tag("dd", b));
+      return pair;
+    });
+    $("scales").replaceChildren(...pairs);
   }
 
   function showCollapse() {
@@ -283,8 +296,8 @@ function startPage() {
 
   function showTour() {
     const step = STEPS[view.step - 1];
-    $("tour-title").textContent = step ? `${view.step} of ${STEPS.length}: ${step.title}` : "A tour in six steps";
-    $("tour-words").textContent = step?.text ?? "What is plotted, noise, the first step, gradient descent, the critical batch, and your own training: a minute in all.";
+    put("tour-title", step ? `${view.step} of ${STEPS.length}: ${step.title}` : "A tour in six steps");
+    put("tour-words", step?.text ?? "What is plotted, noise, the first step, gradient descent, the critical batch, and your own training: a minute in all.");
     $("tour-back").hidden = view.step < 2;
     $("tour-action").hidden = $("tour-end").hidden = !step;
     $("tour-action").textContent = step?.action ?? "";

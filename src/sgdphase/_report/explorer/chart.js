@@ -1,7 +1,6 @@
 // Small charts with two logarithmic axes.
 
-import { axes, element, linePath, makeScale, text } from "./svg.js";
-import { star } from "./plane.js";
+import { axes, clipped, element, linePath, makeScale, star, text } from "./svg.js";
 
 const log = Math.log10;
 const usable = (v) => v > 0 && Number.isFinite(v);
@@ -24,8 +23,7 @@ export function drawChart(svg, { series, xLabel, yLabel, marks = [], empty, note
   const x = makeScale(xs, [box.left, box.right]);
   const y = makeScale(ys, [box.bottom, box.top]);
   const at = ([a, b]) => [usable(a) ? x(per(a)) : NaN, usable(b) ? y(per(b)) : NaN];
-  const clip = `clip-${svg.id}`;
-  const inside = element("g", { "clip-path": `url(#${clip})` });
+  const inside = clipped(box, 6);
   for (const { x: place, label, colour, kind = "mark" } of marks) {
     if (!usable(place)) continue;
     inside.append(element("path", { class: kind, stroke: colour, d: linePath([[x(per(place)), box.top], [x(per(place)), box.bottom]]) }));
@@ -40,7 +38,6 @@ export function drawChart(svg, { series, xLabel, yLabel, marks = [], empty, note
     if (s.last) inside.append(star(...points.at(-1), 8, "last", { fill: s.colour }));
   }
   svg.replaceChildren(
-    element("clipPath", { id: clip }, element("rect", { x: box.left - 6, y: box.top - 6, width: box.right - box.left + 12, height: box.bottom - box.top + 12 })),
     axes(box, { x, y, xLabel, yLabel, base, grid: true }),
     inside,
     ...notes.map((note, k) => text(box.left + 8, box.bottom - 10 - 16 * (notes.length - 1 - k), note, { class: "mark-label" })),

@@ -1,7 +1,6 @@
 // What a user brings: the runs of a store as CSV, or the answer of `sgdphase diagnose --json`.
 
-import { element, linePath, text } from "./svg.js";
-import { star } from "./plane.js";
+import { element, linePath, star, text } from "./svg.js";
 import { summary } from "./live.js";
 
 // Parameters that make another experiment, in the order in which they are named.

@@ -5,7 +5,7 @@
 
 import { colour, gradient } from "./colours.js";
 import { digits } from "./numbers.js";
-import { axes, element, linePath, makeScale, text } from "./svg.js";
+import { axes, clipped, element, linePath, makeScale, star, text } from "./svg.js";
 import { TARGETS } from "./phases.js";
 
 export const NAMES = { value: "alignment", error: "test error" };
@@ -94,9 +94,7 @@ export function makePlaneView(host, field, on) {
     svg.setAttribute("width", width);
     svg.setAttribute("height", height);
     svg.setAttribute("aria-label", label);
-    const clip = `clip-${field}`;
-    const rect = { x: box.left, y: box.top, width: box.right - box.left, height: box.bottom - box.top };
-    const inside = element("g", { "clip-path": `url(#${clip})` });
+    const inside = clipped(box);
     if (plane.lines) inside.append(...measured(plane.lines, x, y, box, intervals));
     if (theory) inside.append(...predicted(theory, x, y, box));
     if (own) inside.append(...own(x, y, box));
@@ -104,7 +102,6 @@ export function makePlaneView(host, field, on) {
     if (field === "error") inside.append(...lowest(plane, x, y));
     if (cursor) inside.append(...cursorMarks(cursor, plane, { x, y, edgesX, edgesY, box }));
     svg.replaceChildren(
-      element("clipPath", { id: clip }, element("rect", rect)),
       axes(box, { x, y, xLabel: "batch size", yLabel: "learning rate" }),
       inside,
     );
@@ -223,6 +220,7 @@ function names(plane, x, y) {
         (cell?.regime === name ? mine : others).push(at);
       }),
     );
+    for (const p of plane.lines?.gdLine ?? []) others.push([x(Math.log2(p.batch)), y(Math.log2(p.lr))]);
     if (mine.length < 4) continue;
     const half = 4.2 * SHORT[name].length;
     const [left, right] = [x(x.domain[0]) + half + 4, x(x.domain[1]) - half - 4];
@@ -232,7 +230,12 @@ function names(plane, x, y) {
       const border = Math.min((a - left) / half, (right - a) / half, (bottom - b) / 16, (b - top) / 16);
       return Math.min(...far, border + 1.5, 4);
     };
-    const [, [a, b]] = mine.map((p) => [clear(p), p]).reduce((p, q) => (q[0] > p[0] ? q : p));
+    const scores = mine.map(clear);
+    const good = mine.filter((_, k) => scores[k] >= Math.max(...scores) - 0.1);
+    // Of equally good places, the one nearest to their middle.
+    const middle = [0, 1].map((k) => good.reduce((sum, p) => sum + p[k], 0) / good.length);
+    const far = (p) => Math.hypot(p[0] - middle[0], p[1] - middle[1]);
+    const [a, b] = good.reduce((p, q) => (far(q) < far(p) ? q : p));
     out.push(text(Math.min(Math.max(a, left), right), b + 4, SHORT[name], { class: "on-plane name", "text-anchor": "middle" }));
   }
   return out;
@@ -249,15 +252,6 @@ function lowest(plane, x, y) {
   if (!best) return [];
   const at = [x(Math.log2(plane.batch[best.j])), y(Math.log2(plane.lr[best.i]))];
   return [star(...at, 8, "best")];
-}
-
-export function star(x, y, size, kind, attributes = {}) {
-  const points = Array.from({ length: 10 }, (_, k) => {
-    const radius = k % 2 ? size * 0.42 : size;
-    const angle = (Math.PI * k) / 5 - Math.PI / 2;
-    return `${(x + radius * Math.cos(angle)).toFixed(1)},${(y + radius * Math.sin(angle)).toFixed(1)}`;
-  });
-  return element("polygon", { points: points.join(" "), class: kind, ...attributes });
 }
 
 function cursorMarks([i, j], plane, { x, y, edgesX, edgesY, box }) {

@@ -32,12 +32,18 @@ export function fillReadout(host, plane, [i, j]) {
   if (cell?.confidence && cell.regime !== "unclear") facts.push(["confidence", percent(cell.confidence)]);
   const list = document.createElement("dl");
   for (const [term, value] of facts) list.append(tag("dt", term), tag("dd", value));
-  host.replaceChildren(
+  replaceIfNew(
+    host,
     tag("p", `batch ${power(batch)}, lr ${power(lr)}`, "where"),
     tag("p", name, "regime"),
     tag("p", sentence),
     list,
   );
+}
+
+// A screen reader speaks every change of a live region, so the same words are not put again.
+export function replaceIfNew(host, ...nodes) {
+  if (host.innerHTML !== nodes.map((node) => node.outerHTML).join("")) host.replaceChildren(...nodes);
 }
 
 export function tag(name, content = "", kind = "") {

@@ -3,8 +3,8 @@
 export const LIMITS = {
   size: { low: 6, high: 12, step: 1, at: 10, name: "training points P", power: true },
   dim: { low: 3, high: 7, step: 1, at: 5, name: "dimensions d", power: true },
-  chi: { low: 0, high: 4, step: 0.25, at: 1, name: "chi" },
-  margin: { low: -10, high: -2, step: 1, at: -7, name: "margin", power: true },
+  chi: { low: 0, high: 4, step: 0.25, at: 1, name: "chi: few points near the boundary if large" },
+  margin: { low: -10, high: -2, step: 1, at: -7, name: "margin every point must have", power: true },
   momentum: { low: 0, high: 0.9, step: 0.1, at: 0, name: "momentum" },
 };
 

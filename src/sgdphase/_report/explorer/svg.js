@@ -2,10 +2,19 @@
 
 import { digits, tickLabel } from "./numbers.js";
 
-const NAMESPACE = "http://www.w3.org/2000/svg";
+// The name of SVG, asked of the browser: written out it is an address, and a page has none.
+let known = "";
+function namespace() {
+  if (!known) {
+    const template = document.createElement("template");
+    template.innerHTML = "<svg></svg>";
+    known = template.content.firstChild.namespaceURI;
+  }
+  return known;
+}
 
 export function element(name, attributes = {}, ...children) {
-  const node = document.createElementNS(NAMESPACE, name);
+  const node = document.createElementNS(namespace(), name);
   for (const [key, value] of Object.entries(attributes)) {
     if (value !== null && value !== undefined) node.setAttribute(key, value);
   }
@@ -85,4 +94,19 @@ export function axes(box, { x, y, xLabel, yLabel, base = 2, grid = false }) {
   group.append(text((left + right) / 2, bottom + 35, xLabel, { class: "label", "text-anchor": "middle" }));
   group.append(text(12, middle, yLabel, { class: "label", "text-anchor": "middle", transform: `rotate(-90 12 ${middle})` }));
   return group;
+}
+
+// What is put into it is cut off at a box, with `room` pixels around.
+export function clipped({ left, right, top, bottom }, room = 0) {
+  const place = { x: left - room, y: top - room, width: right - left + 2 * room, height: bottom - top + 2 * room };
+  return element("svg", { ...place, viewBox: Object.values(place).join(" ") });
+}
+
+export function star(x, y, size, kind, attributes = {}) {
+  const points = Array.from({ length: 10 }, (_, k) => {
+    const radius = k % 2 ? size * 0.42 : size;
+    const angle = (Math.PI * k) / 5 - Math.PI / 2;
+    return `${(x + radius * Math.cos(angle)).toFixed(1)},${(y + radius * Math.sin(angle)).toFixed(1)}`;
+  });
+  return element("polygon", { points: points.join(" "), class: kind, ...attributes });
 }
