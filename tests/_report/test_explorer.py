@@ -514,3 +514,21 @@ def test_pages_of_runs_can_be_touched(browser: Any, tmp_path: Path) -> None:
         assert visit.page.locator("figure img").is_visible()
         assert visit.page.locator(".touch").count() == 0
         assert visit.page.locator("details table").count() >= 1
+
+
+def test_runs_of_several_sizes_are_chosen_from(browser: Any, tmp_path: Path) -> None:
+    from sgdphase import grid, sweep
+    from sgdphase._report.page import page
+    from sgdphase._report.runs import every_run
+
+    plan = grid(dim=8, train_size=[32, 64], lr=[1, 2], batch=1, seeds=[0, 1], test_size=64)
+    runs = sweep(plan, tmp_path / "runs.sqlite", workers=0).store.runs()
+    file = tmp_path / "runs.html"
+    file.write_text(page("runs", [every_run([*runs[:3], *runs[4:]])]))
+    with Visit(browser, file) as visit:
+        sizes = visit.page.locator(".touch select").nth(2)
+        # The size of most runs comes first.
+        most = {32: 64, 64: 32}[runs[3].training.train_size]
+        assert sizes.input_value() == str(most)
+        sizes.select_option("32")
+        assert visit.page.locator(".run-mark").count() == 2

@@ -15,6 +15,7 @@ import { STEPS } from "./tour.js";
 import { makePool, serve } from "./worker.js";
 
 const MOST_RUNS = 8;
+const ALIGNMENT = "Trained until every point is fitted. Alignment is how clearly labels are learnt: the mean of label times output over new data.";
 // Between two pictures of a plane that fills up: drawing must not slow down training.
 const PAUSE = 200;
 const $ = (id) => document.getElementById(id);
@@ -211,8 +212,8 @@ function startPage() {
     const live = lives.get(keyOf(setting()));
     const [done, total] = live?.progress ?? [0, 1];
     const words = {
-      stored: "Perceptron with P = 8192 points in d = 128 dimensions, chi = 1, margin 2⁻⁷; five seeds per cell. Black: measured boundaries. Orange: theory, no fit.",
-      live: `Simulated in this page at the setting of the sliders: ${done < total ? `${Math.round((100 * done) / total)} % of the trainings done` : "three seeds per cell"}. Black: measured boundaries. Orange: theory, no fit.`,
+      stored: `Perceptron with P = 8192 points in d = 128 dimensions, chi = 1, margin 2⁻⁷; five seeds per cell. ${ALIGNMENT}`,
+      live: `Simulated in this page at the setting of the sliders: ${done < total ? `${Math.round((100 * done) / total)} % of the trainings done` : "three seeds per cell"}. ${ALIGNMENT}`,
       own: own ? `From ${own.plane.title}.` : "",
     };
     $("plane-note").textContent = view.collapse
@@ -238,7 +239,7 @@ function startPage() {
         ? [
           [[element("path", { class: "own-path", d: "M1 7H33" }), element("circle", { cx: 17, cy: 7, r: 5, class: "own-point" })], "learns the same, with interval"],
           [element("path", { class: "own-none", d: "M12 2l10 10m0 -10l-10 10" }), "no learning rate does"],
-          [element("path", { class: "measured", d: "M17 0V14" }), "largest batch, with interval"],
+          [element("path", { class: "own-limit", d: "M17 0V14" }), "largest batch, with interval"],
         ]
         : [
           [[element("rect", { width: 34, height: 14, fill: "#9aa2ab" }), line("measured halo"), line("measured")], "measured boundary"],
@@ -254,7 +255,7 @@ function startPage() {
     const between = star && Number.isFinite(star.low) && star.low !== null ? ` [${digits(star.low)}, ${digits(star.high)}]` : "";
     const limit = view.plane === "own" ? own?.diagnosis?.limit : null;
     if (limit) {
-      return putScales([["largest batch that learns the same", `${digits(limit.value)} [${digits(limit.low)}, ${digits(limit.high ?? Infinity)}]`]]);
+      return putScales([["largest batch that learns the same", limit.high === null ? `${digits(limit.value)} or more` : `${digits(limit.value)} [${digits(limit.low)}, ${digits(limit.high)}]`]]);
     }
     const rows = [["critical batch B*, measured", star ? digits(star.value) + between : "not yet"]];
     if (theory) rows.push(["B* by theory", digits(theory.criticalBatch)], ["critical lr/batch T_c, by theory", digits(theory.criticalTemperature)]);

@@ -12,7 +12,7 @@ export function drawChart(svg, { series, xLabel, yLabel, marks = [], empty, note
   svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
   svg.setAttribute("width", width);
   svg.setAttribute("height", height);
-  const box = { left: 58, right: width - 10, top: 8, bottom: height - 42 };
+  const box = { left: 68, right: width - 10, top: 8, bottom: height - 42 };
   const all = series.flatMap((s) => s.points.filter(([x, y]) => usable(x) && usable(y)));
   if (!all.length) {
     svg.replaceChildren(text(width / 2, height / 2, empty, { class: "empty", "text-anchor": "middle" }));

@@ -42,7 +42,7 @@ export function drawCollapse(svg, points, part) {
   svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
   svg.setAttribute("width", width);
   svg.setAttribute("height", height);
-  const box = { left: 60, right: width - 8, top: 6, bottom: height - 42 };
+  const box = { left: 68, right: width - 8, top: 6, bottom: height - 42 };
   const place = (p) => [0, 1].map((k) => p.raw[k] + part * (p.scaled[k] - p.raw[k]));
   const places = points.map(place);
   const domain = (k) => {

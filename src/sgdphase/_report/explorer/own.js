@@ -132,7 +132,7 @@ export function overlay(own) {
     if (limit) {
       const [low, high] = [limit.low ?? limit.value, limit.high ?? limit.value].map((b, k) => (b > 0 && Number.isFinite(b) ? x(log(b)) : [box.left, box.right][k]));
       out.push(element("rect", { x: low, width: Math.max(high - low, 1), y: box.top, height: box.bottom - box.top, class: "band" }));
-      out.push(element("path", { class: "measured", d: linePath([[x(log(limit.value)), box.top], [x(log(limit.value)), box.bottom]]) }));
+      out.push(element("path", { class: "own-limit", d: linePath([[x(log(limit.value)), box.top], [x(log(limit.value)), box.bottom]]) }));
       out.push(text(x(log(limit.value)) - 6, box.bottom - 10, "largest batch", { class: "on-plane", "text-anchor": "end" }));
     }
     const same = own.rows.filter((r) => r.exists);

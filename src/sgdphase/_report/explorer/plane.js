@@ -82,7 +82,7 @@ export function makePlaneView(host, field, on) {
   function draw(plane, { cursor, theory, intervals, own, label }) {
     const width = holder.clientWidth;
     const height = Math.round(Math.min(width * 0.98, 500));
-    const box = { left: 60, right: width - 8, top: 6, bottom: height - 42 };
+    const box = { left: 68, right: width - 8, top: 6, bottom: height - 42 };
     const edgesX = edges(plane.batch);
     const edgesY = edges(plane.lr);
     const x = makeScale([edgesX[0], edgesX.at(-1)], [box.left, box.right]);

@@ -11,11 +11,6 @@ const RESULTS = ["status", "steps", "time", "seconds"];
 const FIRST = ["test_error", "alignment", "test_mse", "accuracy", "loss"];
 const ALL = "all";
 
-for (const table of document.querySelectorAll("details table")) {
-  const runs = readTable(table);
-  if (runs) enhance(table, runs);
-}
-
 // { columns, parameters, rows: [{ values, row }] }; null for another table.
 function readTable(table) {
   const columns = [...table.tHead.rows[0].cells].map((cell) => cell.textContent);
@@ -38,10 +33,10 @@ function distinct(rows, name) {
   return values.sort((a, b) => Number(a) - Number(b) || a.localeCompare(b));
 }
 
-const mostFrequent = (rows, name) => {
+function mostFrequent(rows, name) {
   const count = (value) => rows.filter(({ values }) => values[name] === value).length;
   return distinct(rows, name).reduce((a, b) => (count(b) > count(a) ? b : a));
-};
+}
 
 function enhance(table, { columns, parameters, rows }) {
   const host = tag("div", "", "touch");
@@ -130,7 +125,7 @@ function drawPlane(svg, settings, name, light) {
   svg.setAttribute("width", width);
   svg.setAttribute("height", height);
   svg.setAttribute("aria-label", `${name.replaceAll("_", " ")} of every setting; the table below has the numbers`);
-  const box = { left: 60, right: width - 10, top: 8, bottom: height - 42 };
+  const box = { left: 68, right: width - 10, top: 8, bottom: height - 42 };
   const domain = (key) => {
     const logs = settings.map((s) => Math.log2(s[key]));
     return [Math.min(...logs) - 0.7, Math.max(...logs) + 0.7];
@@ -145,7 +140,8 @@ function drawPlane(svg, settings, name, light) {
     const gaps = places.slice(1).map((p, k) => Math.abs(scale(p) - scale(places[k])));
     return Math.min(Math.max(Math.min(...gaps, 40), 7), 40);
   };
-  const [wide, tall] = [side(x, "batch"), side(y, "lr")];
+  const tall = Math.max(side(y, "lr"), 9);
+  const wide = Math.min(side(x, "batch"), 2.5 * tall);
   const marks = settings.map((s, k) => {
     const fill = Number.isFinite(logs[k]) ? colour("value", high > low ? (logs[k] - low) / (high - low) : 0.5) : "var(--lost)";
     const mark = element("rect", { x: x(Math.log2(s.batch)) - wide / 2, y: y(Math.log2(s.lr)) - tall / 2, width: wide, height: tall, fill, class: "run-mark" });
@@ -170,4 +166,9 @@ function drawCurves(svg, settings, name, bars) {
     ],
     base: 2, tall: false, xLabel: "batch", yLabel: name.replaceAll("_", " "), empty: "no positive numbers",
   });
+}
+
+for (const table of document.querySelectorAll("details table")) {
+  const runs = readTable(table);
+  if (runs) enhance(table, runs);
 }
