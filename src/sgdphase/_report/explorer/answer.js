@@ -2,7 +2,7 @@
 
 import { drawChart } from "./chart.js";
 import { digits, percent } from "./numbers.js";
-import { tag } from "./readout.js";
+import { tag } from "./dom.js";
 import { element } from "./svg.js";
 
 const SHARES = ["test_error", "train_error", "error", "accuracy", "test_accuracy"];
@@ -14,7 +14,8 @@ function shown(metric) {
 
 const interval = (e, show) => {
   if (!e || !Number.isFinite(e.value)) return "unknown";
-  const known = Number.isFinite(e.low) && Number.isFinite(e.high) && e.low !== null && e.high !== null;
+  const known =
+    Number.isFinite(e.low) && Number.isFinite(e.high) && e.low !== null && e.high !== null;
   return known ? `${show(e.value)} [${show(e.low)}, ${show(e.high)}]` : show(e.value);
 };
 
@@ -34,11 +35,31 @@ export function ownPicture(figure, own) {
   svg.setAttribute("aria-label", `${words(own.metric)} against the batch`);
   drawChart(svg, {
     series: [
-      ...(yours ? [-1, 1].map((side) => ({ points: [[points[0][0], edge(side)], [points.at(-1)[0], edge(side)]], kind: "law" })) : []),
-      ...rows.filter((r) => r.metric.low > 0).map((r) => ({ points: [[r.batch, unit * r.metric.low], [r.batch, unit * r.metric.high]], colour: "#0072b2" })),
+      ...(yours
+        ? [-1, 1].map((side) => ({
+            points: [
+              [points[0][0], edge(side)],
+              [points.at(-1)[0], edge(side)],
+            ],
+            kind: "law",
+          }))
+        : []),
+      ...rows
+        .filter((r) => r.metric.low > 0)
+        .map((r) => ({
+          points: [
+            [r.batch, unit * r.metric.low],
+            [r.batch, unit * r.metric.high],
+          ],
+          colour: "#0072b2",
+        })),
       { points, colour: "#0072b2", dots: 5, kind: "dot" },
     ],
-    base: 2, tall: true, xLabel: "batch size", yLabel: words(own.metric) + (unit === 100 ? ", %" : ""), empty: "no metric in this answer",
+    base: 2,
+    tall: true,
+    xLabel: "batch size",
+    yLabel: words(own.metric) + (unit === 100 ? ", %" : ""),
+    empty: "no metric in this answer",
     marks: [{ x: own.limit?.value, label: own.limit ? "largest batch" : "" }],
   });
 }
@@ -56,7 +77,9 @@ export function drawOwn(host, own, choices, choose) {
   if (choices.length > 1) {
     const label = tag("label", "Experiment: ");
     const select = document.createElement("select");
-    choices.forEach(({ plane }, k) => select.append(Object.assign(tag("option", plane.title), { value: k })));
+    choices.forEach(({ plane }, k) =>
+      select.append(Object.assign(tag("option", plane.title), { value: k })),
+    );
     select.addEventListener("change", () => choose(Number(select.value)));
     label.append(select);
     host.append(label);
@@ -72,9 +95,13 @@ export function drawOwn(host, own, choices, choose) {
   }
   const body = table.createTBody();
   for (const row of own.rows) {
-    const lr = row.exists === false ? `none (best is ${digits(row.lr.value)})` : interval(row.lr, (v) => digits(v));
+    const lr =
+      row.exists === false
+        ? `none (best is ${digits(row.lr.value)})`
+        : interval(row.lr, (v) => digits(v));
     const line = body.insertRow();
-    for (const entry of [row.batch, lr, interval(row.metric, show), row.verdict, row.steps ?? ""]) line.append(tag("td", String(entry)));
+    for (const entry of [row.batch, lr, interval(row.metric, show), row.verdict, row.steps ?? ""])
+      line.append(tag("td", String(entry)));
   }
   const wide = tag("div", "", "wide");
   wide.append(table);

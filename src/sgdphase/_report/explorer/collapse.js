@@ -14,11 +14,15 @@ const SHAPES = ["circle", "square", "diamond"];
 const SIZES = [11, 8, 5];
 
 export function collapseSizes(size) {
-  return FACTORS.map((f) => f * size).map((p) => Math.min(Math.max(p, 64), 4096)).filter((p, k, all) => all.indexOf(p) === k);
+  return FACTORS.map((f) => f * size)
+    .map((p) => Math.min(Math.max(p, 64), 4096))
+    .filter((p, k, all) => all.indexOf(p) === k);
 }
 
 export const collapseLives = (setting) =>
-  collapseSizes(setting.size).map((size) => makeLive({ ...setting, size }, { octaves: 2, seeds: 1 }));
+  collapseSizes(setting.size).map((size) =>
+    makeLive({ ...setting, size }, { octaves: 2, seeds: 1 }),
+  );
 
 // Every finished cell: logarithms of batch and lr, and of the two in units of B* and T_c.
 export function collapsePoints(lives) {
@@ -29,7 +33,18 @@ export function collapsePoints(lives) {
         if (!cell || cell.status !== "fitted") return [];
         const star = Math.log2(b / theory.criticalBatch);
         const hot = Math.log2(r / b / theory.criticalTemperature);
-        return [{ series, size: setting.size, raw: [Math.log2(b), Math.log2(r)], scaled: [star, hot], m: cell.alignment, lr: r, batch: b, ratio: cell.alignment / theory.gdAlignment }];
+        return [
+          {
+            series,
+            size: setting.size,
+            raw: [Math.log2(b), Math.log2(r)],
+            scaled: [star, hot],
+            m: cell.alignment,
+            lr: r,
+            batch: b,
+            ratio: cell.alignment / theory.gdAlignment,
+          },
+        ];
       }),
     ),
   );
@@ -56,17 +71,32 @@ export function drawCollapse(svg, points, part) {
   const [low, high] = [Math.min(...values), Math.max(...values)];
   const marks = points.map((p, k) => {
     const [a, b] = [x(places[k][0]), y(places[k][1])];
-    return marker(SHAPES[p.series], a, b, SIZES[p.series], { fill: colour("value", (values[k] - low) / (high - low || 1)), class: "cell-mark" });
+    return marker(p.series, a, b, SIZES[p.series], {
+      fill: colour("value", (values[k] - low) / (high - low || 1)),
+      class: "cell-mark",
+    });
   });
   const labels = part > 0.5 ? ["batch / B*", "T / T_c"] : ["batch size", "learning rate"];
-  svg.replaceChildren(axes(box, { x, y, xLabel: labels[0], yLabel: labels[1], grid: true }), ...marks);
+  svg.replaceChildren(
+    axes(box, { x, y, xLabel: labels[0], yLabel: labels[1], grid: true }),
+    ...marks,
+  );
 }
 
-export function marker(shape, x, y, size, attributes) {
+// Of the plane with this number.
+export function marker(series, x, y, size, attributes) {
+  const shape = SHAPES[series];
   if (shape === "circle") return element("circle", { cx: x, cy: y, r: size, ...attributes });
   const half = shape === "square" ? size * 0.88 : size * 0.95;
   const turn = shape === "diamond" ? { transform: `rotate(45 ${x} ${y})` } : {};
-  return element("rect", { x: x - half, y: y - half, width: 2 * half, height: 2 * half, ...turn, ...attributes });
+  return element("rect", {
+    x: x - half,
+    y: y - half,
+    width: 2 * half,
+    height: 2 * half,
+    ...turn,
+    ...attributes,
+  });
 }
 
 // Where noise or the first step decides: alignment over T, against the batch.
@@ -74,8 +104,14 @@ export function drawCollapsedCurves(svg, points, scaled, colours) {
   const sizes = [...new Set(points.map((p) => p.size))];
   const hot = points.filter((p) => p.scaled[1] > 3);
   const series = sizes.map((size, k) => ({
-    points: hot.filter((p) => p.size === size).map((p) => (scaled ? [2 ** p.scaled[0], p.ratio / 2 ** p.scaled[1]] : [p.batch, (p.m * p.batch) / p.lr])),
-    colour: colours[k], dots: 5, kind: "dot",
+    points: hot
+      .filter((p) => p.size === size)
+      .map((p) =>
+        scaled ? [2 ** p.scaled[0], p.ratio / 2 ** p.scaled[1]] : [p.batch, (p.m * p.batch) / p.lr],
+      ),
+    colour: colours[k],
+    dots: 5,
+    kind: "dot",
   }));
   if (scaled && hot.length) {
     const ends = hot.map((p) => p.scaled[0]);
@@ -83,7 +119,10 @@ export function drawCollapsedCurves(svg, points, scaled, colours) {
     series.unshift({ points: at.map((x) => [2 ** x, Math.max(1, 2 ** x)]), kind: "law" });
   }
   drawChart(svg, {
-    series, base: 2, empty: "training...", tall: true,
+    series,
+    base: 2,
+    empty: "training...",
+    tall: true,
     xLabel: scaled ? "batch / B*" : "batch size",
     yLabel: scaled ? "alignment / GD value / (T/T_c)" : "alignment / T",
     marks: scaled ? [{ x: 1, label: "B*" }] : [],

@@ -14,7 +14,8 @@ export function boundaries(setting) {
   return { ...s, criticalTemperature };
 }
 
-export const keyOf = ({ size, dim, chi, margin, momentum }) => [size, dim, chi, margin, momentum].join();
+export const keyOf = ({ size, dim, chi, margin, momentum }) =>
+  [size, dim, chi, margin, momentum].join();
 
 // Powers of two around the theory's boundaries: `results[seed][i][j]` fills up.
 export function makeLive(setting, { octaves = 1, seeds = SEEDS } = {}) {
@@ -31,7 +32,10 @@ export function makeLive(setting, { octaves = 1, seeds = SEEDS } = {}) {
 // Cells from the point where the regimes meet outwards.
 export function order(live) {
   const { lr, batch, theory } = live;
-  const middle = [Math.log2(theory.criticalTemperature * theory.criticalBatch), Math.log2(theory.criticalBatch)];
+  const middle = [
+    Math.log2(theory.criticalTemperature * theory.criticalBatch),
+    Math.log2(theory.criticalBatch),
+  ];
   const places = lr.flatMap((r, i) =>
     batch.map((b, j) => [Math.hypot(Math.log2(r) - middle[0], Math.log2(b) - middle[1]), i, j]),
   );
@@ -61,13 +65,20 @@ const mean = (values) => values.reduce((a, b) => a + b, 0) / values.length;
 
 function scatter(values) {
   const m = mean(values);
-  return values.length > 1 ? Math.sqrt(values.reduce((a, v) => a + (v - m) ** 2, 0) / (values.length - 1)) : NaN;
+  return values.length > 1
+    ? Math.sqrt(values.reduce((a, v) => a + (v - m) ** 2, 0) / (values.length - 1))
+    : NaN;
 }
 
 // The plane as it is known now.
 export function planeOf(live, title) {
   const { lr, batch, results } = live;
-  return summary({ lr, batch, title, runsAt: (i, j) => results.map((r) => r[i][j]).filter(Boolean) });
+  return summary({
+    lr,
+    batch,
+    title,
+    runsAt: (i, j) => results.map((r) => r[i][j]).filter(Boolean),
+  });
 }
 
 // A plane from the runs of its cells: { alignment, testError, steps, status, seed }.
@@ -97,6 +108,9 @@ export function summary({ lr, batch, title, runsAt }) {
     }),
   );
   const star = phases.criticalBatch;
-  const lines = { gdLine: phases.gdLine, criticalBatch: star && { value: star, low: NaN, high: NaN } };
+  const lines = {
+    gdLine: phases.gdLine,
+    criticalBatch: star && { value: star, low: NaN, high: NaN },
+  };
   return { lr, batch, title, cells, lines };
 }

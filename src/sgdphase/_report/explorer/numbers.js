@@ -1,6 +1,18 @@
 // How numbers are written.
 
-const SUPER = { "-": "⁻", 0: "⁰", 1: "¹", 2: "²", 3: "³", 4: "⁴", 5: "⁵", 6: "⁶", 7: "⁷", 8: "⁸", 9: "⁹" };
+const SUPER = {
+  "-": "⁻",
+  0: "⁰",
+  1: "¹",
+  2: "²",
+  3: "³",
+  4: "⁴",
+  5: "⁵",
+  6: "⁶",
+  7: "⁷",
+  8: "⁸",
+  9: "⁹",
+};
 
 // Three significant digits without an exponent where that is short.
 export function digits(value, count = 3) {
@@ -29,4 +41,5 @@ export function power(value) {
 export const percent = (value) => (Number.isFinite(value) ? `${digits(100 * value)} %` : "unknown");
 
 // A power of ten or of two for the ticks of an axis.
-export const tickLabel = (base, n) => (base === 2 ? power(2 ** n) : Math.abs(n) < 3 ? digits(10 ** n) : `10${raised(n)}`);
+export const tickLabel = (base, n) =>
+  base === 2 ? power(2 ** n) : Math.abs(n) < 3 ? digits(10 ** n) : `10${raised(n)}`;

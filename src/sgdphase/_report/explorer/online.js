@@ -18,7 +18,10 @@ function tanhSinh(h, most) {
   for (let k = -Math.round(most / h); k * h <= most; k++) {
     const s = (Math.PI / 2) * Math.sinh(k * h);
     // 1/(1 + e^(-2s)) is (1 + tanh s)/2 without cancellation near 0.
-    rule.push([1 / (1 + Math.exp(-2 * s)), (h * Math.PI * Math.cosh(k * h)) / (4 * Math.cosh(s) ** 2)]);
+    rule.push([
+      1 / (1 + Math.exp(-2 * s)),
+      (h * Math.PI * Math.cosh(k * h)) / (4 * Math.cosh(s) ** 2),
+    ]);
   }
   return rule;
 }
@@ -115,8 +118,10 @@ function rosenbrock(slope, y, x, h) {
   const fb = slope([y[0], y[1] + eps], x);
   // 2/h - J, to be solved four times.
   const m = [
-    2 / h - (fa[0] - f[0]) / eps, -(fb[0] - f[0]) / eps,
-    -(fa[1] - f[1]) / eps, 2 / h - (fb[1] - f[1]) / eps,
+    2 / h - (fa[0] - f[0]) / eps,
+    -(fb[0] - f[0]) / eps,
+    -(fa[1] - f[1]) / eps,
+    2 / h - (fb[1] - f[1]) / eps,
   ];
   const det = m[0] * m[3] - m[1] * m[2];
   const solve = (p) => [(m[3] * p[0] - m[1] * p[1]) / det, (m[0] * p[1] - m[2] * p[0]) / det];

@@ -4,7 +4,20 @@ import { element, linePath, star, text } from "./svg.js";
 import { summary } from "./live.js";
 
 // Parameters that make another experiment, in the order in which they are named.
-const EXPERIMENT = ["model", "problem", "train_size", "dim", "chi", "margin", "loss", "momentum", "weight_decay", "epochs", "width", "depth"];
+const EXPERIMENT = [
+  "model",
+  "problem",
+  "train_size",
+  "dim",
+  "chi",
+  "margin",
+  "loss",
+  "momentum",
+  "weight_decay",
+  "epochs",
+  "width",
+  "depth",
+];
 
 // Returns { kind: "planes", planes } or { kind: "diagnosis", ... }; throws an Error that says why not.
 export function readOwn(content, name) {
@@ -38,10 +51,14 @@ function readRuns(content, name) {
   const needed = ["lr", "batch", "seed", "status", "alignment"];
   const missing = needed.filter((column) => !head?.includes(column));
   if (missing.length) {
-    throw new Error(`${name} has no column ${missing.join(", ")}: give a CSV that sgdphase export wrote, or the output of sgdphase diagnose --json`);
+    throw new Error(
+      `${name} has no column ${missing.join(", ")}: give a CSV that sgdphase export wrote, or the output of sgdphase diagnose --json`,
+    );
   }
   const column = Object.fromEntries(head.map((title, k) => [title, k]));
-  const varying = EXPERIMENT.filter((title) => title in column && new Set(rows.map((r) => r[column[title]])).size > 1);
+  const varying = EXPERIMENT.filter(
+    (title) => title in column && new Set(rows.map((r) => r[column[title]])).size > 1,
+  );
   const groups = new Map();
   for (const row of rows) {
     const title = varying.map((v) => `${v} = ${row[column[v]]}`).join(", ") || "all runs";
@@ -62,7 +79,8 @@ function readRuns(content, name) {
 }
 
 function planeOfRuns(runs, title) {
-  const axis = (key) => [...new Set(runs.map((r) => r[key]))].filter((v) => v > 0).sort((a, b) => a - b);
+  const axis = (key) =>
+    [...new Set(runs.map((r) => r[key]))].filter((v) => v > 0).sort((a, b) => a - b);
   const [lr, batch] = [axis("lr"), axis("batch")];
   const at = new Map();
   for (const run of runs) {
@@ -78,20 +96,41 @@ const estimate = (e) => (e && Number.isFinite(e.value) ? e : null);
 export function readDiagnosis(json, name) {
   if (json.yours && Array.isArray(json.equivalents)) return equivalents(json, name);
   if (json.largest_batch && "gd_line" in json) return untilFitted(json, name);
-  throw new Error(`${name} is no answer of sgdphase diagnose --json: it has neither equivalents nor gd_line`);
+  throw new Error(
+    `${name} is no answer of sgdphase diagnose --json: it has neither equivalents nor gd_line`,
+  );
 }
 
 function equivalents(json, name) {
   const { yours, metric } = json;
   const rows = [
-    { batch: yours.batch, lr: { value: yours.lr }, exists: true, verdict: "yours", metric: yours.metrics?.[metric], steps: yours.steps },
+    {
+      batch: yours.batch,
+      lr: { value: yours.lr },
+      exists: true,
+      verdict: "yours",
+      metric: yours.metrics?.[metric],
+      steps: yours.steps,
+    },
     ...json.equivalents.map((r) => ({ ...r, metric: r.metrics?.[metric] })),
   ].sort((p, q) => p.batch - q.batch);
   const limit = estimate(json.largest_batch);
-  const good = rows.filter((r) => r.exists && r.batch > yours.batch && !(r.batch > (limit?.value ?? Infinity) * (1 + 1e-9)));
+  const good = rows.filter(
+    (r) =>
+      r.exists && r.batch > yours.batch && !(r.batch > (limit?.value ?? Infinity) * (1 + 1e-9)),
+  );
   return {
-    kind: "diagnosis", name, lr: yours.lr, batch: yours.batch, rows, metric, tolerance: json.tolerance,
-    raiseTo: good.at(-1) ?? null, limit, regime: json.regime, unknown: json.unknown ?? [],
+    kind: "diagnosis",
+    name,
+    lr: yours.lr,
+    batch: yours.batch,
+    rows,
+    metric,
+    tolerance: json.tolerance,
+    raiseTo: good.at(-1) ?? null,
+    limit,
+    regime: json.regime,
+    unknown: json.unknown ?? [],
   };
 }
 
@@ -99,20 +138,46 @@ function untilFitted(json, name) {
   const star = estimate(json.critical_batch);
   const way = json.largest_batch.constant_temperature;
   const flat = json.largest_batch.constant_lr;
-  const batch = flat.limit === "any" ? flat.value : way.limit === "up to" || way.limit === "any" ? way.value : null;
+  const batch =
+    flat.limit === "any"
+      ? flat.value
+      : way.limit === "up to" || way.limit === "any"
+        ? way.value
+        : null;
   const lr = flat.limit === "any" ? json.lr : batch && (json.lr * batch) / json.batch;
   return {
-    kind: "diagnosis", name, lr: json.lr, batch: json.batch, rows: [], metric: "alignment",
-    raiseTo: batch > json.batch ? { batch, lr: { value: lr } } : null, limit: null,
-    criticalBatch: star, gdLine: json.gd_line ?? [], regime: json.regime, unknown: json.unknown ?? [],
+    kind: "diagnosis",
+    name,
+    lr: json.lr,
+    batch: json.batch,
+    rows: [],
+    metric: "alignment",
+    raiseTo: batch > json.batch ? { batch, lr: { value: lr } } : null,
+    limit: null,
+    criticalBatch: star,
+    gdLine: json.gd_line ?? [],
+    regime: json.regime,
+    unknown: json.unknown ?? [],
   };
 }
 
 // An empty plane that holds all of it.
 export function planeOfDiagnosis(own) {
   const line = own.gdLine ?? [];
-  const batches = [own.batch, ...own.rows.map((r) => r.batch), own.raiseTo?.batch, own.limit?.high, own.criticalBatch?.value, ...line.map((p) => p.batch)];
-  const rates = [own.lr, ...own.rows.flatMap((r) => [r.lr.value, r.lr.low, r.lr.high]), own.raiseTo?.lr.value, ...line.map((p) => p.lr)];
+  const batches = [
+    own.batch,
+    ...own.rows.map((r) => r.batch),
+    own.raiseTo?.batch,
+    own.limit?.high,
+    own.criticalBatch?.value,
+    ...line.map((p) => p.batch),
+  ];
+  const rates = [
+    own.lr,
+    ...own.rows.flatMap((r) => [r.lr.value, r.lr.low, r.lr.high]),
+    own.raiseTo?.lr.value,
+    ...line.map((p) => p.lr),
+  ];
   const grid = (values) => {
     const logs = values.filter((v) => v > 0 && Number.isFinite(v)).map(Math.log2);
     const [low, high] = [Math.floor(Math.min(...logs)) - 1, Math.ceil(Math.max(...logs)) + 1];
@@ -130,22 +195,70 @@ export function overlay(own) {
     const out = [];
     const { limit } = own;
     if (limit) {
-      const [low, high] = [limit.low ?? limit.value, limit.high ?? limit.value].map((b, k) => (b > 0 && Number.isFinite(b) ? x(log(b)) : [box.left, box.right][k]));
-      out.push(element("rect", { x: low, width: Math.max(high - low, 1), y: box.top, height: box.bottom - box.top, class: "band" }));
-      out.push(element("path", { class: "own-limit", d: linePath([[x(log(limit.value)), box.top], [x(log(limit.value)), box.bottom]]) }));
-      out.push(text(x(log(limit.value)) - 6, box.bottom - 10, "largest batch", { class: "on-plane", "text-anchor": "end" }));
+      const [low, high] = [limit.low ?? limit.value, limit.high ?? limit.value].map((b, k) =>
+        b > 0 && Number.isFinite(b) ? x(log(b)) : [box.left, box.right][k],
+      );
+      out.push(
+        element("rect", {
+          x: low,
+          width: Math.max(high - low, 1),
+          y: box.top,
+          height: box.bottom - box.top,
+          class: "band",
+        }),
+      );
+      out.push(
+        element("path", {
+          class: "own-limit",
+          d: linePath([
+            [x(log(limit.value)), box.top],
+            [x(log(limit.value)), box.bottom],
+          ]),
+        }),
+      );
+      out.push(
+        text(x(log(limit.value)) - 6, box.bottom - 10, "largest batch", {
+          class: "on-plane",
+          "text-anchor": "end",
+        }),
+      );
     }
     const same = own.rows.filter((r) => r.exists);
-    out.push(element("path", { class: "own-path", d: linePath(same.map((r) => [x(log(r.batch)), y(log(r.lr.value))])) }));
+    out.push(
+      element("path", {
+        class: "own-path",
+        d: linePath(same.map((r) => [x(log(r.batch)), y(log(r.lr.value))])),
+      }),
+    );
     for (const row of own.rows) {
       const at = [x(log(row.batch)), y(log(row.lr.value))];
-      if (row.lr.low > 0 && row.lr.high > 0) out.push(element("path", { class: "own-bar", d: linePath([[at[0], y(log(row.lr.low))], [at[0], y(log(row.lr.high))]]) }));
-      if (row.exists === false) out.push(element("path", { class: "own-none", d: `M${at[0] - 5} ${at[1] - 5}l10 10m0 -10l-10 10` }));
-      else if (row.batch !== own.batch) out.push(element("circle", { cx: at[0], cy: at[1], r: 5, class: "own-point" }));
+      if (row.lr.low > 0 && row.lr.high > 0)
+        out.push(
+          element("path", {
+            class: "own-bar",
+            d: linePath([
+              [at[0], y(log(row.lr.low))],
+              [at[0], y(log(row.lr.high))],
+            ]),
+          }),
+        );
+      if (row.exists === false)
+        out.push(
+          element("path", {
+            class: "own-none",
+            d: `M${at[0] - 5} ${at[1] - 5}l10 10m0 -10l-10 10`,
+          }),
+        );
+      else if (row.batch !== own.batch)
+        out.push(element("circle", { cx: at[0], cy: at[1], r: 5, class: "own-point" }));
     }
     const here = [x(log(own.batch)), y(log(own.lr))];
-    if (own.raiseTo) out.push(...arrow(here, [x(log(own.raiseTo.batch)), y(log(own.raiseTo.lr.value))]));
-    out.push(star(...here, 10, "own-star"), text(here[0], here[1] + 26, "you", { class: "on-plane", "text-anchor": "middle" }));
+    if (own.raiseTo)
+      out.push(...arrow(here, [x(log(own.raiseTo.batch)), y(log(own.raiseTo.lr.value))]));
+    out.push(
+      star(...here, 10, "own-star"),
+      text(here[0], here[1] + 26, "you", { class: "on-plane", "text-anchor": "middle" }),
+    );
     return out;
   };
 }
@@ -160,8 +273,17 @@ function arrow([a, b], [c, d]) {
   const [ea, eb] = [c + away * v, d - away * u];
   const head = `M${ea} ${eb}L${ea - 9 * u - 5 * v} ${eb - 9 * v + 5 * u}L${ea - 9 * u + 5 * v} ${eb - 9 * v - 5 * u}Z`;
   return [
-    element("path", { class: "own-arrow", d: linePath([[sa, sb], [ea - 6 * u, eb - 6 * v]]) }),
+    element("path", {
+      class: "own-arrow",
+      d: linePath([
+        [sa, sb],
+        [ea - 6 * u, eb - 6 * v],
+      ]),
+    }),
     element("path", { class: "own-arrow-head", d: head }),
-    text((sa + ea) / 2 - 8, (sb + eb) / 2 - 8, "raise the batch", { class: "own-label", "text-anchor": "end" }),
+    text((sa + ea) / 2 - 8, (sb + eb) / 2 - 8, "raise the batch", {
+      class: "own-label",
+      "text-anchor": "end",
+    }),
   ];
 }

@@ -76,7 +76,8 @@ function innerCells(x, y, regime, name) {
       else if (cell in TARGETS) {
         // A single cell is noise, not a region.
         const same = (c) => c === cell;
-        const beside = is(i - 1, j, same) || is(i + 1, j, same) || is(i, j - 1, same) || is(i, j + 1, same);
+        const beside =
+          is(i - 1, j, same) || is(i + 1, j, same) || is(i, j - 1, same) || is(i, j + 1, same);
         if (beside) others.push([i, j]);
       }
     }),
@@ -112,7 +113,18 @@ function gdLine(x, batch, log, plateau) {
     const rows = x.map((_, i) => i).filter((i) => log[i][j].some(Number.isFinite));
     const m = rows.map((i) => mean(finite(log[i][j])) - gd);
     if (rows.length < 2 || !(m[0] < 1 && m[m.length - 1] >= 1)) return [];
-    return [{ batch: b, lr: 2 ** crossing(rows.map((i) => x[i]), m, 1) }];
+    return [
+      {
+        batch: b,
+        lr:
+          2 **
+          crossing(
+            rows.map((i) => x[i]),
+            m,
+            1,
+          ),
+      },
+    ];
   });
 }
 

@@ -9,7 +9,11 @@ import { axes, clipped, element, linePath, makeScale, star, text } from "./svg.j
 import { TARGETS } from "./phases.js";
 
 export const NAMES = { value: "alignment", error: "test error" };
-const SHORT = { "noise-dominated": "noise", "first-step-dominated": "first step", GD: "gradient descent" };
+const SHORT = {
+  "noise-dominated": "noise",
+  "first-step-dominated": "first step",
+  GD: "gradient descent",
+};
 
 // Borders between cells, half-way in logarithm.
 export function edges(grid) {
@@ -22,7 +26,11 @@ export function edges(grid) {
 
 // The range of a field, in logarithms.
 export function rangeOf(plane, field) {
-  const values = plane.cells.flat().map((c) => c?.[field]).filter((v) => v > 0).map(Math.log);
+  const values = plane.cells
+    .flat()
+    .map((c) => c?.[field])
+    .filter((v) => v > 0)
+    .map(Math.log);
   if (!values.length) return [0, 1];
   const [low, high] = [Math.min(...values), Math.max(...values)];
   return high > low ? [low, high] : [low - 0.5, high + 0.5];
@@ -101,10 +109,7 @@ export function makePlaneView(host, field, on) {
     if (field === "value" || host.classList.contains("alone")) inside.append(...names(plane, x, y));
     if (field === "error") inside.append(...lowest(plane, x, y));
     if (cursor) inside.append(...cursorMarks(cursor, plane, { x, y, edgesX, edgesY, box }));
-    svg.replaceChildren(
-      axes(box, { x, y, xLabel: "batch size", yLabel: "learning rate" }),
-      inside,
-    );
+    svg.replaceChildren(axes(box, { x, y, xLabel: "batch size", yLabel: "learning rate" }), inside);
     labelBar(bar, plane, field, range, cursor);
   }
 
@@ -124,7 +129,8 @@ export function makePlaneView(host, field, on) {
         const [left, right] = [Math.round(x(edgesX[j])), Math.round(x(edgesX[j + 1]))];
         const [top, bottom] = [Math.round(y(edgesY[i + 1])), Math.round(y(edgesY[i]))];
         const value = cell?.[field];
-        if (value > 0) context.fillStyle = colour(field, (Math.log(value) - range[0]) / (range[1] - range[0]));
+        if (value > 0)
+          context.fillStyle = colour(field, (Math.log(value) - range[0]) / (range[1] - range[0]));
         else context.fillStyle = style.getPropertyValue(cell ? "--lost" : "--empty");
         context.fillRect(left, top, right - left, bottom - top);
         if (cell?.status === "diverged") {
@@ -145,7 +151,8 @@ function labelBar(bar, plane, field, range, cursor) {
   const value = cursor && plane.cells[cursor[0]]?.[cursor[1]]?.[field];
   const pin = bar.querySelector(".pin");
   pin.hidden = !(value > 0);
-  if (value > 0) pin.style.left = `${(100 * (Math.log(value) - range[0])) / (range[1] - range[0])}%`;
+  if (value > 0)
+    pin.style.left = `${(100 * (Math.log(value) - range[0])) / (range[1] - range[0])}%`;
 }
 
 // Cells from one to another along a row (the same lr) or a diagonal (the same lr/batch).
@@ -163,7 +170,10 @@ export function straight([i, j], [k, l], plane) {
   return path;
 }
 
-const halo = (d, kind) => [element("path", { d, class: `${kind} halo` }), element("path", { d, class: kind })];
+const halo = (d, kind) => [
+  element("path", { d, class: `${kind} halo` }),
+  element("path", { d, class: kind }),
+];
 
 function measured(lines, x, y, box, intervals) {
   const out = [];
@@ -173,16 +183,42 @@ function measured(lines, x, y, box, intervals) {
   const foot = star && line.length ? y(log(lineAt(line, star.value))) : box.bottom;
   if (intervals && star && Number.isFinite(star.low) && Number.isFinite(star.high)) {
     const [left, right] = [x(log(star.low)), x(log(star.high))];
-    out.push(element("rect", { x: left, width: Math.max(right - left, 1), y: box.top, height: foot - box.top, class: "band" }));
+    out.push(
+      element("rect", {
+        x: left,
+        width: Math.max(right - left, 1),
+        y: box.top,
+        height: foot - box.top,
+        class: "band",
+      }),
+    );
   }
   if (intervals) {
     for (const p of line) {
-      if (p.low > 0) out.push(...halo(linePath([[x(log(p.batch)), y(log(p.low))], [x(log(p.batch)), y(log(p.high))]]), "bar-line"));
+      if (p.low > 0)
+        out.push(
+          ...halo(
+            linePath([
+              [x(log(p.batch)), y(log(p.low))],
+              [x(log(p.batch)), y(log(p.high))],
+            ]),
+            "bar-line",
+          ),
+        );
     }
   }
-  if (line.length) out.push(...halo(linePath(line.map((p) => [x(log(p.batch)), y(log(p.lr))])), "measured"));
+  if (line.length)
+    out.push(...halo(linePath(line.map((p) => [x(log(p.batch)), y(log(p.lr))])), "measured"));
   if (star) {
-    out.push(...halo(linePath([[x(log(star.value)), foot], [x(log(star.value)), box.top]]), "measured"));
+    out.push(
+      ...halo(
+        linePath([
+          [x(log(star.value)), foot],
+          [x(log(star.value)), box.top],
+        ]),
+        "measured",
+      ),
+    );
     out.push(text(x(log(star.value)) + 6, box.top + 16, "B*", { class: "on-plane" }));
   }
   return out;
@@ -201,10 +237,20 @@ function predicted(theory, x, y, box) {
   const [star, cold] = [Math.log2(theory.criticalBatch), Math.log2(theory.criticalTemperature)];
   const [left, right] = [x.domain[0], x.domain[1]];
   const bend = star + cold;
-  const line = [[left, left + cold], [star, bend], [Math.max(right, star), bend]];
+  const line = [
+    [left, left + cold],
+    [star, bend],
+    [Math.max(right, star), bend],
+  ];
   return [
     ...halo(linePath(line.map(([a, b]) => [x(a), y(b)])), "theory"),
-    ...halo(linePath([[x(star), y(bend)], [x(star), box.top]]), "theory"),
+    ...halo(
+      linePath([
+        [x(star), y(bend)],
+        [x(star), box.top],
+      ]),
+      "theory",
+    ),
   ];
 }
 
@@ -220,14 +266,20 @@ function names(plane, x, y) {
         (cell?.regime === name ? mine : others).push(at);
       }),
     );
-    for (const p of plane.lines?.gdLine ?? []) others.push([x(Math.log2(p.batch)), y(Math.log2(p.lr))]);
+    for (const p of plane.lines?.gdLine ?? [])
+      others.push([x(Math.log2(p.batch)), y(Math.log2(p.lr))]);
     if (mine.length < 4) continue;
     const half = 4.2 * SHORT[name].length;
     const [left, right] = [x(x.domain[0]) + half + 4, x(x.domain[1]) - half - 4];
     const [bottom, top] = [y(y.domain[0]) - 14, y(y.domain[1]) + 30];
     const clear = ([a, b]) => {
       const far = others.map(([p, q]) => Math.max(Math.abs(p - a) / half, Math.abs(q - b) / 16));
-      const border = Math.min((a - left) / half, (right - a) / half, (bottom - b) / 16, (b - top) / 16);
+      const border = Math.min(
+        (a - left) / half,
+        (right - a) / half,
+        (bottom - b) / 16,
+        (b - top) / 16,
+      );
       return Math.min(...far, border + 1.5, 4);
     };
     const scores = mine.map(clear);
@@ -236,7 +288,12 @@ function names(plane, x, y) {
     const middle = [0, 1].map((k) => good.reduce((sum, p) => sum + p[k], 0) / good.length);
     const far = (p) => Math.hypot(p[0] - middle[0], p[1] - middle[1]);
     const [a, b] = good.reduce((p, q) => (far(q) < far(p) ? q : p));
-    out.push(text(Math.min(Math.max(a, left), right), b + 4, SHORT[name], { class: "on-plane name", "text-anchor": "middle" }));
+    out.push(
+      text(Math.min(Math.max(a, left), right), b + 4, SHORT[name], {
+        class: "on-plane name",
+        "text-anchor": "middle",
+      }),
+    );
   }
   return out;
 }
@@ -246,7 +303,8 @@ function lowest(plane, x, y) {
   const most = Math.max(...plane.cells.flat().map((c) => c?.fitted ?? 0));
   plane.cells.forEach((row, i) =>
     row.forEach((cell, j) => {
-      if (cell?.error > 0 && cell.fitted === most && !(best?.error <= cell.error)) best = { error: cell.error, i, j };
+      if (cell?.error > 0 && cell.fitted === most && !(best?.error <= cell.error))
+        best = { error: cell.error, i, j };
     }),
   );
   if (!best) return [];
@@ -260,8 +318,20 @@ function cursorMarks([i, j], plane, { x, y, edgesX, edgesY, box }) {
   const size = { width: x(edgesX[j + 1]) - corner.x, height: y(edgesY[i]) - corner.y };
   const far = 60;
   return [
-    element("path", { class: "guide", d: linePath([[box.left, y(r)], [box.right, y(r)]]) }),
-    element("path", { class: "guide", d: linePath([[x(b - far), y(r - far)], [x(b + far), y(r + far)]]) }),
+    element("path", {
+      class: "guide",
+      d: linePath([
+        [box.left, y(r)],
+        [box.right, y(r)],
+      ]),
+    }),
+    element("path", {
+      class: "guide",
+      d: linePath([
+        [x(b - far), y(r - far)],
+        [x(b + far), y(r + far)],
+      ]),
+    }),
     element("rect", { ...corner, ...size, class: "cursor halo" }),
     element("rect", { ...corner, ...size, class: "cursor" }),
   ];

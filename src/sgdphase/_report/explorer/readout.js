@@ -1,17 +1,25 @@
 // What a cell says, in words.
 
+import { replaceIfNew, tag } from "./dom.js";
 import { digits, percent, power } from "./numbers.js";
 
 const WORDS = {
-  "noise-dominated": ["Noise-dominated", "The noise of small batches decides: what is learnt depends on lr/batch alone."],
-  "first-step-dominated": ["First-step-dominated", "The first step decides: what is learnt depends on the learning rate alone."],
+  "noise-dominated": [
+    "Noise-dominated",
+    "The noise of small batches decides: what is learnt depends on lr/batch alone.",
+  ],
+  "first-step-dominated": [
+    "First-step-dominated",
+    "The first step decides: what is learnt depends on the learning rate alone.",
+  ],
   GD: ["Like gradient descent", "Neither the batch nor the learning rate changes what is learnt."],
   unclear: ["Between regimes", "The slopes around this cell fit no regime."],
   diverged: ["Diverged", "The weights grew without limit."],
   missing: ["Not finished", "No training ended within its budget."],
 };
 
-const withScatter = (value, sd, show) => (Number.isFinite(sd) ? `${show(value)} ± ${show(sd)}` : show(value));
+const withScatter = (value, sd, show) =>
+  Number.isFinite(sd) ? `${show(value)} ± ${show(sd)}` : show(value);
 
 export function cellWords(cell) {
   if (!cell) return ["Not trained yet", "Click the cell, or press Enter, to train it."];
@@ -28,8 +36,13 @@ export function fillReadout(host, plane, [i, j]) {
     if (cell.error > 0) facts.push(["test error", withScatter(cell.error, cell.errorSd, percent)]);
     if (cell.steps > 0) facts.push(["steps", digits(cell.steps)]);
   }
-  if (cell) facts.push(["runs", cell.fitted === cell.runs ? `${cell.runs}` : `${cell.fitted} of ${cell.runs} fitted`]);
-  if (cell?.confidence && cell.regime !== "unclear") facts.push(["confidence", percent(cell.confidence)]);
+  if (cell)
+    facts.push([
+      "runs",
+      cell.fitted === cell.runs ? `${cell.runs}` : `${cell.fitted} of ${cell.runs} fitted`,
+    ]);
+  if (cell?.confidence && cell.regime !== "unclear")
+    facts.push(["confidence", percent(cell.confidence)]);
   const list = document.createElement("dl");
   for (const [term, value] of facts) list.append(tag("dt", term), tag("dd", value));
   replaceIfNew(
@@ -39,16 +52,4 @@ export function fillReadout(host, plane, [i, j]) {
     tag("p", sentence),
     list,
   );
-}
-
-// A screen reader speaks every change of a live region, so the same words are not put again.
-export function replaceIfNew(host, ...nodes) {
-  if (host.innerHTML !== nodes.map((node) => node.outerHTML).join("")) host.replaceChildren(...nodes);
-}
-
-export function tag(name, content = "", kind = "") {
-  const node = document.createElement(name);
-  if (kind) node.className = kind;
-  node.append(content);
-  return node;
 }

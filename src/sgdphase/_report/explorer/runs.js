@@ -4,7 +4,7 @@
 import { drawChart } from "./chart.js";
 import { colour } from "./colours.js";
 import { digits } from "./numbers.js";
-import { tag } from "./readout.js";
+import { tag } from "./dom.js";
 import { axes, element, makeScale } from "./svg.js";
 
 const RESULTS = ["status", "steps", "time", "seconds"];
@@ -21,11 +21,15 @@ function readTable(table) {
   }));
   const end = columns.indexOf("status");
   const fixed = ["lr", "batch", "seed", "temperature"];
-  const parameters = columns.slice(0, end).filter((name) => !fixed.includes(name) && distinct(rows, name).length > 1);
+  const parameters = columns
+    .slice(0, end)
+    .filter((name) => !fixed.includes(name) && distinct(rows, name).length > 1);
   const numeric = (name) => rows.some(({ values }) => Number(values[name]) > 0);
   const results = columns.slice(end + 1).filter((name) => name !== "error" && numeric(name));
   const measured = results.filter((name) => !RESULTS.includes(name));
-  return measured.length ? { columns: [...measured, ...results.filter((n) => RESULTS.includes(n))], parameters, rows } : null;
+  return measured.length
+    ? { columns: [...measured, ...results.filter((n) => RESULTS.includes(n))], parameters, rows }
+    : null;
 }
 
 function distinct(rows, name) {
@@ -41,15 +45,25 @@ function mostFrequent(rows, name) {
 function enhance(table, { columns, parameters, rows }) {
   const host = tag("div", "", "touch");
   const controls = tag("p", "", "controls");
-  const column = choice("Show", columns, FIRST.find((name) => columns.includes(name)) ?? columns[0]);
+  const column = choice(
+    "Show",
+    columns,
+    FIRST.find((name) => columns.includes(name)) ?? columns[0],
+  );
   const seed = choice("Seeds", [ALL, ...distinct(rows, "seed")], ALL);
-  const others = parameters.map((name) => choice(name, distinct(rows, name), mostFrequent(rows, name)));
+  const others = parameters.map((name) =>
+    choice(name, distinct(rows, name), mostFrequent(rows, name)),
+  );
   const bars = Object.assign(document.createElement("input"), { type: "checkbox", checked: true });
   const barsLabel = tag("label", bars);
   barsLabel.append(" intervals");
   const plane = element("svg", { role: "img" });
   const chart = element("svg", { role: "img" });
-  const words = tag("p", "Move over a square: one setting, coloured by the mean over seeds.", "words");
+  const words = tag(
+    "p",
+    "Move over a square: one setting, coloured by the mean over seeds.",
+    "words",
+  );
   words.setAttribute("aria-live", "polite");
   const pair = tag("div", "", "touch-pair");
   for (const svg of [plane, chart]) {
@@ -57,15 +71,25 @@ function enhance(table, { columns, parameters, rows }) {
     box.append(svg);
     pair.append(box);
   }
-  controls.append(column.label, " ", seed.label, ...others.flatMap((c) => [" ", c.label]), " ", barsLabel);
+  controls.append(
+    column.label,
+    " ",
+    seed.label,
+    ...others.flatMap((c) => [" ", c.label]),
+    " ",
+    barsLabel,
+  );
   host.append(controls, pair, words);
   table.closest("details").before(host);
 
   let lit = null;
   function draw() {
     const name = column.select.value;
-    const kept = rows.filter(({ values }) =>
-      (seed.select.value === ALL || values.seed === seed.select.value) && others.every((c, k) => values[parameters[k]] === c.select.value));
+    const kept = rows.filter(
+      ({ values }) =>
+        (seed.select.value === ALL || values.seed === seed.select.value) &&
+        others.every((c, k) => values[parameters[k]] === c.select.value),
+    );
     const settings = settingsOf(kept, name);
     drawPlane(plane, settings, name, light);
     drawCurves(chart, settings, name, bars.checked);
@@ -90,7 +114,8 @@ function enhance(table, { columns, parameters, rows }) {
 function choice(words, values, at) {
   const label = tag("label", `${words.replaceAll("_", " ")} `);
   const select = document.createElement("select");
-  for (const value of values) select.append(Object.assign(tag("option", value.replaceAll("_", " ")), { value }));
+  for (const value of values)
+    select.append(Object.assign(tag("option", value.replaceAll("_", " ")), { value }));
   select.value = at;
   label.append(select);
   return { label, select };
@@ -103,11 +128,20 @@ function settingsOf(rows, name) {
     groups.set(key, [...(groups.get(key) ?? []), run]);
   }
   return [...groups.values()].map((runs) => {
-    const values = runs.filter(({ values }) => values[name] !== "").map(({ values }) => Number(values[name]));
+    const values = runs
+      .filter(({ values }) => values[name] !== "")
+      .map(({ values }) => Number(values[name]));
     const mean = values.reduce((a, b) => a + b, 0) / values.length;
     const squares = values.reduce((a, v) => a + (v - mean) ** 2, 0);
     const sd = values.length > 1 ? Math.sqrt(squares / (values.length - 1)) : NaN;
-    return { lr: Number(runs[0].values.lr), batch: Number(runs[0].values.batch), runs, values, mean, sd };
+    return {
+      lr: Number(runs[0].values.lr),
+      batch: Number(runs[0].values.batch),
+      runs,
+      values,
+      mean,
+      sd,
+    };
   });
 }
 
@@ -124,7 +158,10 @@ function drawPlane(svg, settings, name, light) {
   svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
   svg.setAttribute("width", width);
   svg.setAttribute("height", height);
-  svg.setAttribute("aria-label", `${name.replaceAll("_", " ")} of every setting; the table below has the numbers`);
+  svg.setAttribute(
+    "aria-label",
+    `${name.replaceAll("_", " ")} of every setting; the table below has the numbers`,
+  );
   const box = { left: 68, right: width - 10, top: 8, bottom: height - 42 };
   const domain = (key) => {
     const logs = settings.map((s) => Math.log2(s[key]));
@@ -143,8 +180,17 @@ function drawPlane(svg, settings, name, light) {
   const tall = Math.max(side(y, "lr"), 9);
   const wide = Math.min(side(x, "batch"), 2.5 * tall);
   const marks = settings.map((s, k) => {
-    const fill = Number.isFinite(logs[k]) ? colour("value", high > low ? (logs[k] - low) / (high - low) : 0.5) : "var(--lost)";
-    const mark = element("rect", { x: x(Math.log2(s.batch)) - wide / 2, y: y(Math.log2(s.lr)) - tall / 2, width: wide, height: tall, fill, class: "run-mark" });
+    const fill = Number.isFinite(logs[k])
+      ? colour("value", high > low ? (logs[k] - low) / (high - low) : 0.5)
+      : "var(--lost)";
+    const mark = element("rect", {
+      x: x(Math.log2(s.batch)) - wide / 2,
+      y: y(Math.log2(s.lr)) - tall / 2,
+      width: wide,
+      height: tall,
+      fill,
+      class: "run-mark",
+    });
     mark.addEventListener("pointerenter", () => light(s));
     return mark;
   });
@@ -159,12 +205,27 @@ function drawCurves(svg, settings, name, bars) {
     series: [
       ...spread.map((s) => {
         const error = (2 * s.sd) / Math.sqrt(s.values.length);
-        return { points: [[s.batch, s.mean - error], [s.batch, s.mean + error]], colour: "#0072b2", kind: "interval" };
+        return {
+          points: [
+            [s.batch, s.mean - error],
+            [s.batch, s.mean + error],
+          ],
+          colour: "#0072b2",
+          kind: "interval",
+        };
       }),
-      { points: settings.flatMap((s) => s.values.map((v) => [s.batch, v])), colour: "#8a929b", dots: 2.5 },
+      {
+        points: settings.flatMap((s) => s.values.map((v) => [s.batch, v])),
+        colour: "#8a929b",
+        dots: 2.5,
+      },
       { points: settings.map((s) => [s.batch, s.mean]), colour: "#0072b2", dots: 4, kind: "dot" },
     ],
-    base: 2, tall: false, xLabel: "batch", yLabel: name.replaceAll("_", " "), empty: "no positive numbers",
+    base: 2,
+    tall: false,
+    xLabel: "batch",
+    yLabel: name.replaceAll("_", " "),
+    empty: "no positive numbers",
   });
 }
 

@@ -54,7 +54,12 @@ export function trainTraced(setting) {
     const expected = unfittedFraction(w1, wPerp, setting);
     return { time: lr * step, w1, wPerp, unfitted: unfitted / size, expected };
   });
-  return { ...ending(run, setting), path, tHat: crossoverTime(path), online: onlinePath(setting, path) };
+  return {
+    ...ending(run, setting),
+    path,
+    tHat: crossoverTime(path),
+    online: onlinePath(setting, path),
+  };
 }
 
 // t_hat: when the unfitted fraction of the training set has fallen to half of the distribution's.

@@ -4,13 +4,29 @@ export const LIMITS = {
   size: { low: 6, high: 12, step: 1, at: 10, name: "training points P", power: true },
   dim: { low: 3, high: 7, step: 1, at: 5, name: "dimensions d", power: true },
   chi: { low: 0, high: 4, step: 0.25, at: 1, name: "chi: few points near the boundary if large" },
-  margin: { low: -10, high: -2, step: 1, at: -7, name: "margin every point must have", power: true },
+  margin: {
+    low: -10,
+    high: -2,
+    step: 1,
+    at: -7,
+    name: "margin every point must have",
+    power: true,
+  },
   momentum: { low: 0, high: 0.9, step: 0.1, at: 0, name: "momentum" },
 };
 
 export const START = {
-  plane: "stored", size: 1024, dim: 32, chi: 1, margin: 2 ** -7, momentum: 0,
-  lr: 4, batch: 16, runs: [[4, 16]], collapse: false, step: 0,
+  plane: "stored",
+  size: 1024,
+  dim: 32,
+  chi: 1,
+  margin: 2 ** -7,
+  momentum: 0,
+  lr: 4,
+  batch: 16,
+  runs: [[4, 16]],
+  collapse: false,
+  step: 0,
 };
 
 export function toFragment(state) {
@@ -37,7 +53,8 @@ export function fromFragment(fragment) {
       const pairs = text.split(",").map((p) => p.split(":").map(Number));
       state.runs = pairs.filter((p) => p.length === 2 && p.every((v) => v > 0)).slice(0, 8);
     } else if (name in LIMITS) state[name] = inLimits(name, number);
-    else if (name === "step") state.step = Number.isInteger(number) && number >= 0 && number <= 6 ? number : 0;
+    else if (name === "step")
+      state.step = Number.isInteger(number) && number >= 0 && number <= 6 ? number : 0;
     else if (number > 0 && Number.isFinite(number)) state[name] = number;
   }
   return state;

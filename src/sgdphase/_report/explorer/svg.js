@@ -22,7 +22,8 @@ export function element(name, attributes = {}, ...children) {
   return node;
 }
 
-export const text = (x, y, content, attributes = {}) => element("text", { x, y, ...attributes }, content);
+export const text = (x, y, content, attributes = {}) =>
+  element("text", { x, y, ...attributes }, content);
 
 // Points as the path of a line; a point that is not finite interrupts it.
 export function linePath(points) {
@@ -55,7 +56,8 @@ export function ticks(scale, room, base) {
   const pixels = Math.abs(scale(high) - scale(low));
   const step = Math.max(1, Math.ceil(((high - low) * room) / pixels));
   const out = [];
-  for (let n = Math.ceil(low / step - 1e-9) * step; n <= high + 1e-9; n += step) out.push([n, tickLabel(base, n)]);
+  for (let n = Math.ceil(low / step - 1e-9) * step; n <= high + 1e-9; n += step)
+    out.push([n, tickLabel(base, n)]);
   return out.length > 2 ? out : numberTicks(scale, room, base);
 }
 
@@ -67,7 +69,8 @@ function numberTicks(scale, room, base) {
     for (let n = Math.floor(low); n <= high; n++) {
       const at = (n + Math.log10(m)) / Math.log10(base);
       const clear = out.every(([other]) => Math.abs(scale(other) - scale(at)) >= room);
-      if (clear && at >= scale.domain[0] && at <= scale.domain[1]) out.push([at, digits(m * 10 ** n)]);
+      if (clear && at >= scale.domain[0] && at <= scale.domain[1])
+        out.push([at, digits(m * 10 ** n)]);
     }
   }
   return out;
@@ -78,27 +81,44 @@ export function axes(box, { x, y, xLabel, yLabel, base = 2, grid = false }) {
   const group = element("g", { class: "axes" });
   for (const [n, label] of ticks(x, 46, base)) {
     const at = x(n);
-    if (grid) group.append(element("line", { class: "grid", x1: at, x2: at, y1: box.top, y2: box.bottom }));
+    if (grid)
+      group.append(element("line", { class: "grid", x1: at, x2: at, y1: box.top, y2: box.bottom }));
     group.append(element("line", { x1: at, x2: at, y1: box.bottom, y2: box.bottom + 4 }));
     group.append(text(at, box.bottom + 17, label, { "text-anchor": "middle" }));
   }
   for (const [n, label] of ticks(y, 28, base)) {
     const at = y(n);
-    if (grid) group.append(element("line", { class: "grid", x1: box.left, x2: box.right, y1: at, y2: at }));
+    if (grid)
+      group.append(element("line", { class: "grid", x1: box.left, x2: box.right, y1: at, y2: at }));
     group.append(element("line", { x1: box.left - 4, x2: box.left, y1: at, y2: at }));
     group.append(text(box.left - 7, at + 4, label, { "text-anchor": "end" }));
   }
   const { left, right, top, bottom } = box;
-  group.append(element("rect", { x: left, y: top, width: right - left, height: bottom - top, class: "frame" }));
+  group.append(
+    element("rect", { x: left, y: top, width: right - left, height: bottom - top, class: "frame" }),
+  );
   const middle = (top + bottom) / 2;
-  group.append(text((left + right) / 2, bottom + 35, xLabel, { class: "label", "text-anchor": "middle" }));
-  group.append(text(12, middle, yLabel, { class: "label", "text-anchor": "middle", transform: `rotate(-90 12 ${middle})` }));
+  group.append(
+    text((left + right) / 2, bottom + 35, xLabel, { class: "label", "text-anchor": "middle" }),
+  );
+  group.append(
+    text(12, middle, yLabel, {
+      class: "label",
+      "text-anchor": "middle",
+      transform: `rotate(-90 12 ${middle})`,
+    }),
+  );
   return group;
 }
 
 // What is put into it is cut off at a box, with `room` pixels around.
 export function clipped({ left, right, top, bottom }, room = 0) {
-  const place = { x: left - room, y: top - room, width: right - left + 2 * room, height: bottom - top + 2 * room };
+  const place = {
+    x: left - room,
+    y: top - room,
+    width: right - left + 2 * room,
+    height: bottom - top + 2 * room,
+  };
   return element("svg", { ...place, viewBox: Object.values(place).join(" ") });
 }
 
