@@ -1,13 +1,14 @@
 // The page: one state (`view`), a function that shows it, and the actions that change it.
 
 import { advice, drawOwn, ownPicture } from "./answer.js";
-import { collapseLives, collapsePoints, drawCollapse, drawCollapsedCurves } from "./collapse.js";
+import { collapsePoints, drawCollapse, drawCollapsedCurves } from "./collapse.js";
 import { CURVES } from "./colours.js";
 import { byId, put, putPairs, replaceIfNew, tag } from "./dom.js";
 import { answerEntries, collapseEntries, drawLegend, planeEntries } from "./legend.js";
-import { boundaries, fill, keyOf, makeLive, planeOf } from "./live.js";
+import { boundaries } from "./live.js";
 import { digits } from "./numbers.js";
-import { overlay, planeOfDiagnosis, readDiagnosis, readOwn } from "./own.js";
+import { overlay } from "./overlay.js";
+import { planeOfDiagnosis, readDiagnosis, readOwn } from "./own.js";
 import { drawChips, drawCut, drawTrajectory, drawUnfitted } from "./panels.js";
 import { makePlaneView } from "./plane.js";
 import { fillReadout } from "./readout.js";
@@ -16,10 +17,10 @@ import { fromFragment, toFragment } from "./state.js";
 import { settingOf, unpack } from "./stored.js";
 import { STEPS, showTour } from "./tour.js";
 import { COLLAPSE, STORED, collapseWords, comparison, liveWords, trainedWords } from "./words.js";
+import { MOST_RUNS, makeFiller, makeRuns, possibleRuns } from "./trainings.js";
 import { makePool, serve } from "./worker.js";
 
 const PLANES = ["stored", "live", "own"];
-const MOST_RUNS = 8;
 // Between two pictures of a plane that fills up: drawing must not slow down training.
 const PAUSE = 200;
 const HOW = "Arrow keys move the cursor, Enter trains the cell, Shift and Enter adds a training.";
@@ -35,12 +36,12 @@ function startPage() {
   const workers = Math.min(Math.max(navigator.hardwareConcurrency || 2, 2), 4);
   const pool = makePool(byId("program").textContent, workers);
   const view = fromFragment(location.hash);
-  const lives = new Map(); // planes simulated here, by setting
+  const runs = makeRuns(pool, later);
+  const filler = makeFiller(pool, soon);
   let hover = null; // the cell under the pointer
-  let runs = []; // trainings made here
   let own = null; // what the user brought: { plane, diagnosis }
-  let collapse = null; // { key, lives, part, moving }
-  let filling = ""; // what the workers are asked for
+  let waiting = false; // for the next frame
+  let paused = 0; // the timer of the next picture
 
   // What is shown
 
@@ -50,18 +51,10 @@ function startPage() {
   };
   const answered = () => (view.plane === "own" && own?.diagnosis ? own.diagnosis : null);
 
-  function liveNow() {
-    const key = keyOf(setting());
-    if (!lives.has(key)) lives.set(key, makeLive(setting()));
-    return lives.get(key);
-  }
-
   function planeNow() {
     if (view.plane === "stored") return stored;
     if (view.plane === "own" && own) return own.plane;
-    const live = liveNow();
-    live.plane ??= planeOf(live, "live");
-    return live.plane;
+    return filler.plane(setting());
   }
 
   // The cell nearest to the chosen batch and learning rate.
@@ -73,7 +66,7 @@ function startPage() {
   }
 
   function show() {
-    refill();
+    filler.want(view.collapse ? "collapse" : view.plane === "live" ? "live" : "", setting());
     const plane = planeNow();
     const there = hover && plane.cells[hover[0]]?.[hover[1]] !== undefined;
     const cursor = there ? hover : chosen(plane);
@@ -85,9 +78,9 @@ function startPage() {
     else showPlanes(plane, cursor, theory);
     showCell(plane, cursor);
     showScales(plane, theory);
-    drawChips(byId("chips"), runs);
-    drawTrajectory(byId("trajectory"), runs);
-    drawUnfitted(byId("unfitted"), runs);
+    drawChips(byId("chips"), runs.list);
+    drawTrajectory(byId("trajectory"), runs.list);
+    drawUnfitted(byId("unfitted"), runs.list);
     drawCut(byId("cut"), byId("cut-note"), plane, cursor[0], given, theory);
     showTour(view.step);
     showSliders(view);
@@ -114,13 +107,13 @@ function startPage() {
   function showNotes() {
     const words = {
       stored: () => STORED,
-      live: () => liveWords(liveNow().progress ?? [0, 1]),
+      live: () => liveWords(filler.live(setting()).progress ?? [0, 1]),
       own: () => (own ? `From ${own.plane.title}.` : ""),
     };
-    put("plane-note", view.collapse ? collapseWords(collapse.lives) : words[view.plane]());
-    put("live-note", comparison(runs) + trainedWords(setting()));
+    put("plane-note", view.collapse ? collapseWords(filler.collapse.lives) : words[view.plane]());
+    put("live-note", comparison(runs.list) + trainedWords(setting()));
     const entries = view.collapse
-      ? collapseEntries(collapse.lives)
+      ? collapseEntries(filler.collapse.lives)
       : answered()
         ? answerEntries()
         : planeEntries();
@@ -181,6 +174,7 @@ function startPage() {
   }
 
   function showCollapse() {
+    const { collapse } = filler;
     const points = collapsePoints(collapse.lives);
     const scaled = collapse.part > 0.5;
     drawCollapse(byId("collapse-plane"), points, collapse.part);
@@ -193,7 +187,7 @@ function startPage() {
   function moveAxes() {
     const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
     const start = performance.now() + 600;
-    const moved = collapse;
+    const moved = filler.collapse;
     moved.moving = true;
     const step = () => {
       moved.part = still ? 1 : Math.min(Math.max((performance.now() - start) / 900, 0), 1);
@@ -204,7 +198,6 @@ function startPage() {
     requestAnimationFrame(step);
   }
 
-  let waiting = false;
   function later() {
     if (waiting) return;
     waiting = true;
@@ -214,7 +207,6 @@ function startPage() {
     });
   }
 
-  let paused = 0;
   function soon() {
     paused ||= setTimeout(() => {
       paused = 0;
@@ -222,61 +214,13 @@ function startPage() {
     }, PAUSE);
   }
 
-  // Trainings
+  // Actions
 
-  // At the setting of the sliders, with batches up to its number of points.
   function setRuns(pairs) {
-    const possible =
-      view.plane === "own" ? [] : pairs.map(([lr, batch]) => [lr, Math.min(batch, view.size)]);
-    const first = ([lr, batch]) => possible.findIndex((q) => q[0] === lr && q[1] === batch);
-    view.runs = possible.filter((pair, k) => first(pair) === k).slice(-MOST_RUNS);
-    train();
+    view.runs = view.plane === "own" ? [] : possibleRuns(pairs, view.size);
+    runs.set(view.runs, setting());
     show();
   }
-
-  function train() {
-    const key = keyOf(setting());
-    const nameOf = (run) => [run.key, run.lr, run.batch].join();
-    const known = new Map(runs.map((run) => [nameOf(run), run]));
-    runs = view.runs.map(([lr, batch], k) => {
-      const run = known.get(nameOf({ key, lr, batch })) ?? ask({ key, lr, batch, result: null });
-      run.colour = CURVES[k];
-      return run;
-    });
-  }
-
-  function ask(run) {
-    const given = { ...setting(), lr: run.lr, batch: run.batch, seed: 0 };
-    pool.ask("traced", given, { urgent: true }).then((result) => {
-      run.result = result;
-      later();
-    });
-    return run;
-  }
-
-  // The cells of what is shown, unless the workers are at it.
-  function refill() {
-    const key = keyOf(setting());
-    const wanted = view.collapse ? `collapse ${key}` : view.plane === "live" ? key : "";
-    if (wanted === filling) return;
-    pool.drop("fill");
-    filling = wanted;
-    if (view.collapse) {
-      if (collapse?.key !== wanted) {
-        collapse = { key: wanted, lives: collapseLives(setting()), part: collapse?.part ?? 0 };
-      }
-      for (const live of collapse.lives) fill(live, pool, "fill", soon);
-    } else if (wanted) {
-      const live = liveNow();
-      fill(live, pool, "fill", (done, total) => {
-        live.progress = [done, total];
-        live.plane = null;
-        soon();
-      });
-    }
-  }
-
-  // Actions
 
   const on = {
     hover: (i, j) => {
@@ -335,7 +279,7 @@ function startPage() {
   function toggleCollapse() {
     view.collapse = !view.collapse;
     view.plane = "live";
-    if (collapse) collapse.part = 0;
+    if (filler.collapse) filler.collapse.part = 0;
     show();
   }
 
@@ -348,7 +292,7 @@ function startPage() {
     // What a step says is true of this setting.
     if (change.runs?.length)
       Object.assign(view, { size: 1024, dim: 32, chi: 1, margin: 2 ** -7, momentum: 0 });
-    if (collapse && change.collapse) collapse.part = 0;
+    if (filler.collapse && change.collapse) filler.collapse.part = 0;
     setRuns(view.runs);
   }
 
@@ -409,7 +353,7 @@ function startPage() {
     window.addEventListener("hashchange", () => {
       Object.assign(view, fromFragment(location.hash));
       if (view.plane === "own" && !own) view.plane = "stored";
-      train();
+      runs.set(view.runs, setting());
       show();
     });
     new ResizeObserver(later).observe(document.body);
@@ -419,7 +363,7 @@ function startPage() {
   makeSliders(byId("sliders"), (name, value) => {
     view[name] = value;
     if (!view.collapse) view.plane = "live";
-    train();
+    runs.set(view.runs, setting());
     later();
   });
   listen();
@@ -429,6 +373,6 @@ function startPage() {
     useOwn(kind === "planes" ? { kind, planes: planes.map(unpack) } : readDiagnosis(json, name));
     if (location.hash) Object.assign(view, linked);
   } else if (view.plane === "own") view.plane = "stored";
-  train();
+  runs.set(view.runs, setting());
   show();
 }
