@@ -85,6 +85,8 @@ BAD_INPUT = [
     ("report", "no.sqlite"),
     ("report", "no.sqlite", "page.html"),
     ("report", "no.sqlite", "page.html", "--where", "chi"),
+    ("explore", "no.sqlite"),
+    ("explore", "--out", "page.txt"),
     ("figure",),
     ("figure", "fig99"),
     ("figure", "fig1a", "--scale", "huge"),

@@ -73,19 +73,17 @@ function scatter(values) {
 // The plane as it is known now.
 export function planeOf(live, title) {
   const { lr, batch, results } = live;
-  return summary({
-    lr,
-    batch,
-    title,
-    runsAt: (i, j) => results.map((r) => r[i][j]).filter(Boolean),
-  });
+  const runsAt = (i, j) => results.flatMap((r, seed) => (r[i][j] ? [{ ...r[i][j], seed }] : []));
+  return summary({ lr, batch, title, runsAt });
 }
 
 // A plane from the runs of its cells: { alignment, testError, steps, status, seed }.
 export function summary({ lr, batch, title, runsAt }) {
   const runs = lr.map((_, i) => batch.map((_, j) => runsAt(i, j)));
   const fitted = runs.map((row) => row.map((cell) => cell.filter((r) => r.status === "fitted")));
-  const log = fitted.map((row) => row.map((cell) => cell.map((r) => Math.log2(r.alignment))));
+  const seeds = [...new Set(runs.flat(2).map((r) => r.seed))].sort((a, b) => a - b);
+  const logOf = (cell, seed) => Math.log2(cell.find((r) => r.seed === seed)?.alignment ?? NaN);
+  const log = fitted.map((row) => row.map((cell) => seeds.map((seed) => logOf(cell, seed))));
   const phases = readPhases({ lr, batch, log });
   const cells = runs.map((row, i) =>
     row.map((all, j) => {
@@ -95,7 +93,7 @@ export function summary({ lr, batch, title, runsAt }) {
       const errors = good.map((r) => r.testError).filter(Number.isFinite);
       const diverged = all.filter((r) => r.status === "diverged").length;
       return {
-        value: good.length ? 2 ** mean(log[i][j]) : NaN,
+        value: good.length ? 2 ** mean(log[i][j].filter(Number.isFinite)) : NaN,
         valueSd: scatter(values),
         error: errors.length ? mean(errors) : NaN,
         errorSd: scatter(errors),
@@ -107,10 +105,6 @@ export function summary({ lr, batch, title, runsAt }) {
       };
     }),
   );
-  const star = phases.criticalBatch;
-  const lines = {
-    gdLine: phases.gdLine,
-    criticalBatch: star && { value: star, low: NaN, high: NaN },
-  };
-  return { lr, batch, title, cells, lines };
+  const { gdLine, criticalBatch } = phases;
+  return { lr, batch, title, cells, lines: { gdLine, criticalBatch } };
 }

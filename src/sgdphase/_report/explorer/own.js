@@ -1,5 +1,6 @@
 // What a user brings: the runs of a store as CSV, or the answer of `sgdphase diagnose --json`.
 
+import { addTo } from "./groups.js";
 import { summary } from "./live.js";
 
 // Parameters that make another experiment, in the order in which they are named.
@@ -54,6 +55,7 @@ function readRuns(content, name) {
       `${name} has no column ${missing.join(", ")}: give a CSV that sgdphase export wrote, or the output of sgdphase diagnose --json`,
     );
   }
+  if (!rows.length) throw new Error(`${name} has no runs`);
   const column = Object.fromEntries(head.map((title, k) => [title, k]));
   const varying = EXPERIMENT.filter(
     (title) => title in column && new Set(rows.map((r) => r[column[title]])).size > 1,
@@ -61,13 +63,14 @@ function readRuns(content, name) {
   const groups = new Map();
   for (const row of rows) {
     const title = varying.map((v) => `${v} = ${row[column[v]]}`).join(", ") || "all runs";
-    groups.set(title, [...(groups.get(title) ?? []), row]);
+    addTo(groups, title, row);
   }
   const number = (row, title) => (row[column[title]] ? Number(row[column[title]]) : NaN);
   return [...groups].map(([title, some]) => {
     const runs = some.map((row) => ({
       lr: Number(number(row, "lr").toPrecision(12)),
       batch: number(row, "batch"),
+      seed: number(row, "seed"),
       status: row[column.status],
       alignment: number(row, "alignment"),
       testError: number(row, "test_error"),
@@ -84,7 +87,7 @@ function planeOfRuns(runs, title) {
   const at = new Map();
   for (const run of runs) {
     const key = `${run.lr},${run.batch}`;
-    at.set(key, [...(at.get(key) ?? []), run]);
+    addTo(at, key, run);
   }
   return summary({ lr, batch, title, runsAt: (i, j) => at.get(`${lr[i]},${batch[j]}`) ?? [] });
 }

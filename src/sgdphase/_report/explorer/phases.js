@@ -2,6 +2,8 @@
 // log m in log lr and log batch from the cells around, averaged over seeds; B* where the power
 // laws of the two noisy regimes meet; the GD line where m is twice its value in gradient descent.
 
+import { addTo } from "./groups.js";
+
 export const TARGETS = {
   "noise-dominated": [1, -1],
   "first-step-dominated": [1, 0],
@@ -19,12 +21,41 @@ export function readPhases({ lr, batch, log }) {
   const y = batch.map(Math.log2);
   const regime = lr.map((_, i) => batch.map((_, j) => regimeAt(x, y, log, i, j)));
   const inner = (name) => innerCells(x, y, regime, name);
+  const cells = {
+    noise: inner("noise-dominated"),
+    first: inner("first-step-dominated"),
+    gd: inner("GD"),
+  };
+  const seeds = log[0][0].map((_, s) => log.map((row) => row.map((cell) => [cell[s]])));
+  const starOf = (some) => logCriticalBatch(x, y, some, cells);
+  const lineOf = (some) => logGdLine(x, batch, some, cells.gd);
+  const lines = seeds.map(lineOf);
   return {
     regime,
-    criticalBatch: criticalBatch(x, y, log, inner),
-    gdLine: gdLine(x, batch, log, inner("GD")),
+    criticalBatch: withInterval(starOf(log), seeds.map(starOf)),
+    gdLine: lineOf(log).map(([b, at]) => {
+      const each = lines.flatMap((line) => line.filter((p) => p[0] === b).map((p) => p[1]));
+      const { value, low, high } = withInterval(at, each);
+      return { batch: b, lr: value, low, high };
+    }),
   };
 }
+
+// Powers of two: a logarithm, and Student's interval of level 90 % from those of the seeds.
+function withInterval(log, bySeed) {
+  if (!Number.isFinite(log)) return null;
+  const known = finite(bySeed);
+  const n = known.length;
+  if (n < 2) return { value: 2 ** log, low: NaN, high: NaN };
+  const middle = mean(known);
+  const squares = known.reduce((sum, v) => sum + (v - middle) ** 2, 0);
+  const reach = student(n - 1) * Math.sqrt(squares / (n - 1) / n);
+  return { value: 2 ** log, low: 2 ** (log - reach), high: 2 ** (log + reach) };
+}
+
+// The 95 % quantile of Student's distribution; beyond the table good to 0.01.
+const STUDENT = [6.314, 2.92, 2.353, 2.132, 2.015, 1.943, 1.895, 1.86, 1.833, 1.812];
+const student = (freedom) => STUDENT[freedom - 1] ?? 1.645 + 1.65 / freedom;
 
 function regimeAt(x, y, log, i, j) {
   if (!log[i][j].some(Number.isFinite)) return "missing";
@@ -94,36 +125,39 @@ function innerCells(x, y, regime, name) {
 function columnMeans(cells, log, value) {
   const columns = new Map();
   for (const [i, j] of cells) {
-    const m = mean(finite(log[i][j]));
-    columns.set(j, [...(columns.get(j) ?? []), value(m, i, j)]);
+    const known = finite(log[i][j]);
+    if (known.length) addTo(columns, j, value(mean(known), i, j));
   }
   return [...columns.values()].map(mean);
 }
 
-function criticalBatch(x, y, log, inner) {
-  const noise = columnMeans(inner("noise-dominated"), log, (m, i, j) => m - x[i] + y[j]);
-  const first = columnMeans(inner("first-step-dominated"), log, (m, i) => m - x[i]);
-  return noise.length && first.length ? 2 ** (mean(noise) - mean(first)) : null;
+// NaN without cells of both regimes.
+function logCriticalBatch(x, y, log, { noise, first }) {
+  const a = columnMeans(noise, log, (m, i, j) => m - x[i] + y[j]);
+  const b = columnMeans(first, log, (m, i) => m - x[i]);
+  return a.length && b.length ? mean(a) - mean(b) : NaN;
 }
 
-function gdLine(x, batch, log, plateau) {
-  if (!plateau.length) return [];
-  const gd = mean(plateau.map(([i, j]) => mean(finite(log[i][j]))));
+// [batch, log2 lr] where the line is reached.
+function logGdLine(x, batch, log, plateau) {
+  const known = plateau.flatMap(([i, j]) =>
+    log[i][j].some(Number.isFinite) ? [mean(finite(log[i][j]))] : [],
+  );
+  if (!known.length) return [];
+  const gd = mean(known);
   return batch.flatMap((b, j) => {
     const rows = x.map((_, i) => i).filter((i) => log[i][j].some(Number.isFinite));
     const m = rows.map((i) => mean(finite(log[i][j])) - gd);
     if (rows.length < 2 || !(m[0] < 1 && m[m.length - 1] >= 1)) return [];
     return [
-      {
-        batch: b,
-        lr:
-          2 **
-          crossing(
-            rows.map((i) => x[i]),
-            m,
-            1,
-          ),
-      },
+      [
+        b,
+        crossing(
+          rows.map((i) => x[i]),
+          m,
+          1,
+        ),
+      ],
     ];
   });
 }

@@ -3,6 +3,7 @@
 
 import { drawChart } from "./chart.js";
 import { colour } from "./colours.js";
+import { addTo } from "./groups.js";
 import { digits } from "./numbers.js";
 import { tag } from "./dom.js";
 import { axes, element, makeScale } from "./svg.js";
@@ -125,7 +126,7 @@ function settingsOf(rows, name) {
   const groups = new Map();
   for (const run of rows) {
     const key = `${run.values.lr},${run.values.batch}`;
-    groups.set(key, [...(groups.get(key) ?? []), run]);
+    addTo(groups, key, run);
   }
   return [...groups.values()].map((runs) => {
     const values = runs
