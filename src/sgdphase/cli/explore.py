@@ -12,7 +12,7 @@ def explore(
     own: Annotated[
         Path | None,
         typer.Argument(
-            metavar="[FILE]",
+            metavar="FILE",
             help="Yours: a store, its export as .csv, or the output of `diagnose --json`.",
         ),
     ] = None,

@@ -106,9 +106,9 @@ export function makePlaneView(host, field, on) {
     if (plane.lines) inside.append(...measured(plane.lines, x, y, box, intervals));
     if (theory) inside.append(...predicted(theory, x, y, box));
     if (own) inside.append(...own(x, y, box));
-    if (field === "value" || host.classList.contains("alone")) inside.append(...names(plane, x, y));
-    if (field === "error") inside.append(...lowest(plane, x, y));
     if (cursor) inside.append(...cursorMarks(cursor, plane, { x, y, edgesX, edgesY, box }));
+    if (field === "value") inside.append(...names(plane, x, y));
+    if (field === "error") inside.append(...lowest(plane, x, y));
     svg.replaceChildren(axes(box, { x, y, xLabel: "batch size", yLabel: "learning rate" }), inside);
     labelBar(bar, plane, field, range, cursor);
   }

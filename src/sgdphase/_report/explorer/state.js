@@ -57,6 +57,8 @@ export function fromFragment(fragment) {
       state.step = Number.isInteger(number) && number >= 0 && number <= 6 ? number : 0;
     else if (number > 0 && Number.isFinite(number)) state[name] = number;
   }
+  // Planes of several sizes are simulated, at the setting of the sliders.
+  if (state.collapse) state.plane = "live";
   return state;
 }
 
