@@ -41,9 +41,9 @@ export function trainCell(setting) {
   return ending(trainPerceptron(pointsOf(setting), { work, ...setting }), setting);
 }
 
-// These, and the training in time beside the online solution.
-export function trainTraced(setting) {
-  const { size, dim, margin, lr, batch } = setting;
+// A training, and its numbers in time.
+export function trace(setting) {
+  const { size, dim, margin, lr } = setting;
   const z = pointsOf(setting);
   const run = trainPerceptron(z, { work: WORK / dim, ...setting });
   const threshold = margin * Math.sqrt(dim);
@@ -54,6 +54,12 @@ export function trainTraced(setting) {
     const expected = unfittedFraction(w1, wPerp, setting);
     return { time: lr * step, w1, wPerp, unfitted: unfitted / size, expected };
   });
+  return { run, path };
+}
+
+// All that the charts show of a training, with the online solution beside it.
+export function trainTraced(setting) {
+  const { run, path } = trace(setting);
   return {
     ...ending(run, setting),
     path,
@@ -63,13 +69,18 @@ export function trainTraced(setting) {
 }
 
 // t_hat: when the unfitted fraction of the training set has fallen to half of the distribution's.
+// By bisection among the snapshots, as the package does; NaN if they part at once or never.
 export function crossoverTime(path) {
-  const ratio = path.map((p) => p.unfitted / p.expected);
-  if (!(ratio[0] > 0.5)) return NaN;
-  const at = ratio.findIndex((r) => r <= 0.5);
-  if (at < 0) return NaN;
-  const part = (ratio[at - 1] - 0.5) / (ratio[at - 1] - ratio[at]);
-  return path[at - 1].time * (path[at].time / path[at - 1].time) ** part;
+  const ratio = (k) => path[k].unfitted / path[k].expected;
+  let [low, high] = [0, path.length - 1];
+  if (!(ratio(low) > 0.5 && ratio(high) <= 0.5)) return NaN;
+  while (high - low > 1) {
+    const middle = (low + high) >> 1;
+    if (ratio(middle) > 0.5) low = middle;
+    else high = middle;
+  }
+  const part = (ratio(low) - 0.5) / (ratio(low) - ratio(high));
+  return path[low].time * (path[high].time / path[low].time) ** part;
 }
 
 function onlinePath(setting, path) {
