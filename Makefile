@@ -11,7 +11,7 @@ export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 export MKL_NUM_THREADS ?= 1
 
-.PHONY: demo test test-examples bench clean clean-cache
+.PHONY: demo test test-examples bench browser clean clean-cache
 
 # The stamp stands for an environment that matches these two files.
 $(VENV)/.stamp: pyproject.toml constraints.txt
@@ -27,7 +27,14 @@ demo: $(VENV)/.stamp
 	$(BIN)/sgdphase diagram out/demo.sqlite
 	$(BIN)/sgdphase diagram out/demo.sqlite --out out/demo.png
 
-test: $(VENV)/.stamp
+# The pages are tested in a browser. Without one, and without the right to install it, these tests skip.
+browser:
+	command -v chromium >/dev/null || command -v google-chrome >/dev/null \
+		|| { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null \
+			&& apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium >/dev/null; } \
+		|| echo "no browser: the tests of the pages in a browser are skipped"
+
+test: $(VENV)/.stamp browser
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy

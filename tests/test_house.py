@@ -290,6 +290,7 @@ BEHAVIOURS = {
     "test_startup": "what is loaded when",
     "test_surface": "the public names",
     "test_docstrings": "what docstrings say",
+    "_report/test_explorer": "pages in a browser, and what they compute",
     "_sweep/test_kill": "sweeps that are killed",
     "_sweep/test_old_stores": "stores of older versions",
     "_sweep/test_script": "a script without a guard",

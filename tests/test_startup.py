@@ -88,6 +88,8 @@ BAD_INPUT = [
     ("equivalents", "no.csv"),
     ("rule", "no.csv", "--tolerance", "5"),
     ("steps", "no.csv"),
+    ("explore", "no.sqlite"),
+    ("explore", "--out", "page.txt"),
     ("figure",),
     ("figure", "fig99"),
     ("figure", "fig1a", "--scale", "huge"),

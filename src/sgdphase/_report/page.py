@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sgdphase._report.bundle import bundle, read
 from sgdphase.diagram._style import save
 from sgdphase.errors import InputError
 from sgdphase.stats import Estimate, digits
@@ -52,7 +53,7 @@ footer { color: #555; font-size: .85rem; margin-top: 3rem; border-top: 1px solid
                details:not([open]) { display: none; } }
 """
 # With this policy a browser fetches nothing, whatever the page holds.
-_POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
+_POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
 
 
 def page(title: str, parts: Iterable[Html]) -> Html:
@@ -61,10 +62,10 @@ def page(title: str, parts: Iterable[Html]) -> Html:
         '<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
-        f"<title>{text(title)}</title>\n<style>{_STYLE}</style>\n</head>\n"
+        f"<title>{text(title)}</title>\n<style>{_STYLE}{read('parts.css')}</style>\n</head>\n"
         f"<body>\n<h1>{text(title)}</h1>\n{joined(parts)}\n"
-        f"<footer><p>Made by sgdphase{text(_version())}.</p></footer>\n"
-        "</body>\n</html>\n"
+        f"<footer><p>Made by sgdphase{text(version())}.</p></footer>\n"
+        f"<script id='program'>{bundle('runs')}</script>\n</body>\n</html>\n"
     )
 
 
@@ -200,7 +201,7 @@ def write_file(path: Path, content: str | bytes) -> None:
         raise
 
 
-def _version() -> str:
+def version() -> str:
     """The version, if the package is installed and not only on the path."""
     try:
         return f" {metadata.version('sgdphase')}"

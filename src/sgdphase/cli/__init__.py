@@ -25,6 +25,7 @@ _COMMANDS = {
     "export": "Write the runs of a store to a file for other programs.",
     "diagram": "Tell the regimes of SGD and where they meet, from runs.",
     "report": "Write one HTML page of the runs in a store.",
+    "explore": "Write the phase diagram as one HTML page to touch.",
     "figure": "Redraw figures of the paper and decide their claims.",
     "claims": "Print the whole ledger of claims in a folder.",
     "verify": "Decide all claims in a folder again from its tables of runs.",

@@ -1,0 +1,378 @@
+// The page: one state (`view`), a function that shows it, and the actions that change it.
+
+import { advice, drawOwn, ownPicture } from "./answer.js";
+import { collapsePoints, drawCollapse, drawCollapsedCurves } from "./collapse.js";
+import { CURVES } from "./colours.js";
+import { byId, put, putPairs, replaceIfNew, tag } from "./dom.js";
+import { answerEntries, collapseEntries, drawLegend, planeEntries } from "./legend.js";
+import { boundaries } from "./live.js";
+import { digits } from "./numbers.js";
+import { overlay } from "./overlay.js";
+import { planeOfDiagnosis, readDiagnosis, readOwn } from "./own.js";
+import { drawChips, drawCut, drawTrajectory, drawUnfitted } from "./panels.js";
+import { makePlaneView } from "./plane.js";
+import { fillReadout } from "./readout.js";
+import { makeSliders, showSliders } from "./sliders.js";
+import { fromFragment, toFragment } from "./state.js";
+import { settingOf, unpack } from "./stored.js";
+import { STEPS, showTour } from "./tour.js";
+import { COLLAPSE, STORED, collapseWords, comparison, liveWords, trainedWords } from "./words.js";
+import { MOST_RUNS, makeFiller, makeRuns, possibleRuns } from "./trainings.js";
+import { makePool, serve } from "./worker.js";
+
+const PLANES = ["stored", "live", "own"];
+// Between two pictures of a plane that fills up: drawing must not slow down training.
+const PAUSE = 200;
+const HOW = "Arrow keys move the cursor, Enter trains the cell, Shift and Enter adds a training.";
+
+// The same script is the page's and its workers'.
+if (typeof document === "undefined") serve(self);
+else startPage();
+
+function startPage() {
+  const data = JSON.parse(byId("data").textContent);
+  const stored = unpack(data.stored);
+  const storedSetting = settingOf(data.stored);
+  const workers = Math.min(Math.max(navigator.hardwareConcurrency || 2, 2), 4);
+  const pool = makePool(byId("program").textContent, workers);
+  const view = fromFragment(location.hash);
+  const runs = makeRuns(pool, later);
+  const filler = makeFiller(pool, soon);
+  let hover = null; // the cell under the pointer
+  let own = null; // what the user brought: { plane, diagnosis }
+  let waiting = false; // for the next frame
+  let paused = 0; // the timer of the next picture
+
+  // What is shown
+
+  const setting = () => {
+    const { size, dim, chi, margin, momentum } = view;
+    return { size, dim, chi, margin, momentum };
+  };
+  const answered = () => (view.plane === "own" && own?.diagnosis ? own.diagnosis : null);
+
+  function planeNow() {
+    if (view.plane === "stored") return stored;
+    if (view.plane === "own" && own) return own.plane;
+    return filler.plane(setting());
+  }
+
+  // The cell nearest to the chosen batch and learning rate.
+  function chosen(plane) {
+    const far = (a, b) => Math.abs(Math.log(a / b));
+    const nearest = (grid, value) =>
+      grid.reduce((best, v, k) => (far(v, value) < far(grid[best], value) ? k : best), 0);
+    return [nearest(plane.lr, view.lr), nearest(plane.batch, view.batch)];
+  }
+
+  function show() {
+    filler.want(view.collapse ? "collapse" : view.plane === "live" ? "live" : "", setting());
+    const plane = planeNow();
+    const there = hover && plane.cells[hover[0]]?.[hover[1]] !== undefined;
+    const cursor = there ? hover : chosen(plane);
+    const given = { stored: storedSetting, live: setting(), own: null }[view.plane];
+    const theory = given && boundaries(given);
+    showButtons();
+    showNotes();
+    if (view.collapse) showCollapse();
+    else showPlanes(plane, cursor, theory);
+    showCell(plane, cursor);
+    showScales(plane, theory);
+    drawChips(byId("chips"), runs.list);
+    drawTrajectory(byId("trajectory"), runs.list);
+    drawUnfitted(byId("unfitted"), runs.list);
+    drawCut(byId("cut"), byId("cut-note"), plane, cursor[0], given, theory);
+    showTour(view.step);
+    showSliders(view);
+    const fragment = toFragment(view);
+    if (fragment !== location.hash) {
+      history.replaceState(null, "", fragment || location.pathname + location.search);
+    }
+  }
+
+  function showButtons() {
+    for (const name of PLANES) {
+      const pressed = view.plane === name && !view.collapse;
+      byId(`show-${name}`).setAttribute("aria-pressed", String(pressed));
+    }
+    byId("show-own").hidden = !own;
+    byId("collapse").setAttribute("aria-pressed", String(view.collapse));
+    for (const id of ["train-cell", "train-row", "train-diagonal"]) {
+      byId(id).disabled = view.plane === "own" || view.collapse;
+    }
+    byId("pair").hidden = view.collapse;
+    byId("collapsed").hidden = !view.collapse;
+  }
+
+  function showNotes() {
+    const words = {
+      stored: () => STORED,
+      live: () => liveWords(filler.live(setting()).progress ?? [0, 1]),
+      own: () => (own ? `From ${own.plane.title}.` : ""),
+    };
+    put("plane-note", view.collapse ? collapseWords(filler.collapse.lives) : words[view.plane]());
+    put("live-note", comparison(runs.list) + trainedWords(setting()));
+    const entries = view.collapse
+      ? collapseEntries(filler.collapse.lives)
+      : answered()
+        ? answerEntries()
+        : planeEntries();
+    drawLegend(byId("legend"), entries);
+  }
+
+  function showPlanes(plane, cursor, theory) {
+    const diagnosis = answered();
+    const look = {
+      cursor: diagnosis ? null : cursor,
+      theory,
+      intervals: byId("intervals").checked,
+      own: diagnosis && overlay(diagnosis),
+    };
+    const name = diagnosis ? "Learning rates that learn the same" : "Alignment";
+    byId("plane-value").querySelector(".name").textContent = name;
+    byId("pair").classList.toggle("answered", Boolean(diagnosis));
+    const label = (what) => `${what} in the plane of batch size and learning rate. ${HOW}`;
+    views.value.draw(plane, { ...look, label: label(name) });
+    if (diagnosis) ownPicture(byId("plane-error"), diagnosis);
+    else views.error.draw(plane, { ...look, label: label("Test error") });
+  }
+
+  function showCell(plane, cursor) {
+    const diagnosis = answered();
+    const host = byId("readout");
+    const say = (title, ...lines) =>
+      replaceIfNew(host, tag("p", title, "where"), ...lines.map((line) => tag("p", line)));
+    put("cell-title", view.collapse ? "Collapse" : diagnosis ? "Your training" : "This cell");
+    if (view.collapse) say(...COLLAPSE);
+    else if (diagnosis) {
+      const lines =
+        "Line: learning rates that learn the same, with their intervals. Crosses: no learning rate does.";
+      say(`batch ${digits(diagnosis.batch)}, lr ${digits(diagnosis.lr)}`, advice(diagnosis), lines);
+    } else fillReadout(host, plane, cursor);
+  }
+
+  function showScales(plane, theory) {
+    const between = ({ value, low, high }) =>
+      Number.isFinite(low) && Number.isFinite(high)
+        ? `${digits(value)} [${digits(low)}, ${digits(high)}]`
+        : digits(value);
+    const limit = answered()?.limit;
+    const star = plane.lines?.criticalBatch;
+    const rows = [];
+    if (limit)
+      rows.push([
+        "largest batch that learns the same",
+        between(limit) + (limit.high === null ? " or more" : ""),
+      ]);
+    else if (!view.collapse)
+      rows.push(["critical batch B*, measured", star ? between(star) : "not yet"]);
+    if (theory) {
+      rows.push(["B* by theory", digits(theory.criticalBatch)]);
+      rows.push(["critical lr/batch T_c, by theory", digits(theory.criticalTemperature)]);
+    }
+    putPairs(byId("scales"), rows);
+  }
+
+  function showCollapse() {
+    const { collapse } = filler;
+    const points = collapsePoints(collapse.lives);
+    const scaled = collapse.part > 0.5;
+    drawCollapse(byId("collapse-plane"), points, collapse.part);
+    drawCollapsedCurves(byId("collapse-curves"), points, scaled, CURVES);
+    put("collapse-name", scaled ? "Colour: alignment over its GD value" : "Colour: alignment");
+    if (collapse.part === 0 && !collapse.moving) moveAxes();
+  }
+
+  // Axes turn into scaled ones while one watches, unless motion is not wanted.
+  function moveAxes() {
+    const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
+    const start = performance.now() + 600;
+    const moved = filler.collapse;
+    moved.moving = true;
+    const step = () => {
+      moved.part = still ? 1 : Math.min(Math.max((performance.now() - start) / 900, 0), 1);
+      if (moved.part < 1 && view.collapse) requestAnimationFrame(step);
+      else moved.moving = false;
+      later();
+    };
+    requestAnimationFrame(step);
+  }
+
+  function later() {
+    if (waiting) return;
+    waiting = true;
+    requestAnimationFrame(() => {
+      waiting = false;
+      show();
+    });
+  }
+
+  function soon() {
+    paused ||= setTimeout(() => {
+      paused = 0;
+      later();
+    }, PAUSE);
+  }
+
+  // Actions
+
+  function setRuns(pairs) {
+    view.runs = view.plane === "own" ? [] : possibleRuns(pairs, view.size);
+    runs.set(view.runs, setting());
+    show();
+  }
+
+  const on = {
+    hover: (i, j) => {
+      if (hover?.[0] === i && hover?.[1] === j) return;
+      hover = [i, j];
+      later();
+    },
+    leave: () => {
+      hover = null;
+      later();
+    },
+    pick: (i, j) => {
+      choose(i, j);
+      setRuns([[view.lr, view.batch]]);
+    },
+    drag: (cells, ended) => {
+      const plane = planeNow();
+      const line = cells.slice(0, MOST_RUNS).map(([i, j]) => [plane.lr[i], plane.batch[j]]);
+      if (ended) [view.lr, view.batch] = line.at(-1);
+      setRuns(line);
+    },
+    move: (di, dj) => {
+      const plane = planeNow();
+      const [i, j] = chosen(plane);
+      const within = (k, grid) => Math.min(Math.max(k, 0), grid.length - 1);
+      hover = null;
+      choose(within(i + di, plane.lr), within(j + dj, plane.batch));
+      show();
+    },
+    train: (add) => setRuns([...(add ? view.runs : []), [view.lr, view.batch]]),
+  };
+  const views = {
+    value: makePlaneView(byId("plane-value"), "value", on),
+    error: makePlaneView(byId("plane-error"), "error", on),
+  };
+
+  function choose(i, j) {
+    const plane = planeNow();
+    [view.lr, view.batch] = [plane.lr[i], plane.batch[j]];
+  }
+
+  // Five trainings around the cursor, with the same lr/batch (`up` = 1) or the same lr.
+  function trainAlong(up) {
+    const plane = planeNow();
+    const [i, j] = chosen(plane);
+    const cells = [-2, -1, 0, 1, 2].map((k) => [plane.lr[i + up * k], plane.batch[j + k]]);
+    setRuns(cells.filter(([lr, batch]) => lr && batch));
+  }
+
+  function showPlane(name) {
+    Object.assign(view, { plane: name, collapse: false });
+    hover = null;
+    show();
+  }
+
+  function toggleCollapse() {
+    view.collapse = !view.collapse;
+    view.plane = "live";
+    if (filler.collapse) filler.collapse.part = 0;
+    show();
+  }
+
+  function goTo(step) {
+    view.step = step;
+    const { change, example } = STEPS[step - 1];
+    if (example && !own)
+      useOwn(readDiagnosis(data.example, "an example: digits, a small network, 20 epochs"));
+    Object.assign(view, change);
+    // What a step says is true of this setting.
+    if (change.runs?.length)
+      Object.assign(view, { size: 1024, dim: 32, chi: 1, margin: 2 ** -7, momentum: 0 });
+    if (filler.collapse && change.collapse) filler.collapse.part = 0;
+    setRuns(view.runs);
+  }
+
+  // What the user brings; of several planes one is chosen.
+  function useOwn(read, message = "") {
+    const choices =
+      read.kind === "planes"
+        ? read.planes.map((plane) => ({ plane, diagnosis: null }))
+        : [{ plane: planeOfDiagnosis(read), diagnosis: read }];
+    [own] = choices;
+    Object.assign(view, { plane: "own", collapse: false });
+    if (own.diagnosis) [view.lr, view.batch] = [own.diagnosis.lr, own.diagnosis.batch];
+    put("own-message", message);
+    byId("own-message").className = "";
+    drawOwn(byId("own-answer"), own.diagnosis, choices, (k) => {
+      own = choices[k];
+      later();
+    });
+  }
+
+  async function take(file) {
+    try {
+      useOwn(readOwn(await file.text(), file.name), `Shown above: ${file.name}.`);
+      setRuns([]);
+    } catch (error) {
+      put("own-message", error.message);
+      byId("own-message").className = "wrong";
+    }
+  }
+
+  function listen() {
+    const click = (id, action) => byId(id).addEventListener("click", action);
+    for (const name of PLANES) click(`show-${name}`, () => showPlane(name));
+    click("collapse", toggleCollapse);
+    click("train-cell", () => on.train(false));
+    click("train-diagonal", () => trainAlong(1));
+    click("train-row", () => trainAlong(0));
+    click("clear", () => setRuns([]));
+    click("tour-next", () => goTo(view.step + 1));
+    click("tour-back", () => goTo(view.step - 1));
+    click("tour-action", () => goTo(view.step));
+    click("tour-end", () => {
+      view.step = 0;
+      show();
+    });
+    byId("intervals").addEventListener("change", show);
+    byId("file").addEventListener(
+      "change",
+      ({ target }) => target.files[0] && take(target.files[0]),
+    );
+    for (const kind of ["dragover", "dragleave", "drop"]) {
+      window.addEventListener(kind, (event) => {
+        event.preventDefault();
+        byId("drop").classList.toggle("over", kind === "dragover");
+        if (kind === "drop" && event.dataTransfer.files[0]) take(event.dataTransfer.files[0]);
+      });
+    }
+    window.addEventListener("hashchange", () => {
+      Object.assign(view, fromFragment(location.hash));
+      if (view.plane === "own" && !own) view.plane = "stored";
+      runs.set(view.runs, setting());
+      show();
+    });
+    new ResizeObserver(later).observe(document.body);
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", later);
+  }
+
+  makeSliders(byId("sliders"), (name, value) => {
+    view[name] = value;
+    if (!view.collapse) view.plane = "live";
+    runs.set(view.runs, setting());
+    later();
+  });
+  listen();
+  if (data.own) {
+    const linked = { ...view };
+    const { kind, planes, json, name } = data.own;
+    useOwn(kind === "planes" ? { kind, planes: planes.map(unpack) } : readDiagnosis(json, name));
+    if (location.hash) Object.assign(view, linked);
+  } else if (view.plane === "own") view.plane = "stored";
+  runs.set(view.runs, setting());
+  show();
+}
