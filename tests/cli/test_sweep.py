@@ -208,7 +208,7 @@ def test_a_command_is_swept_once_and_stops_at_its_first_failure(command: list[st
     assert json.loads(first.stdout)["statuses"] == {"finished": 4}, first.stderr
     again = call(command, *sweep, "--fail-fast")
     assert json.loads(again.stdout)["statuses"] == {"failed": 1}
-    assert "some failed, such as: train.sh ended with exit code 4" in again.stderr
+    assert "failed, such as: train.sh ended with exit code 4" in again.stderr
     assert sorted(Path("log").read_text().split("\n")) == ["", "1.0 1", "1.0 2", "2.0 1", "2.0 2"]
     listed = call(command, "runs", "runs.sqlite")
     assert "command on command: 5 runs (finished 4, failed 1)" in listed.stdout

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -54,7 +55,7 @@ def report(
 
 
 def diagnosis_page(diagnosis: Diagnosis | FittedDiagnosis, folder: Path) -> Path:
-    """Write `diagnosis.html` into `folder`, with its pictures inside and as PNG files.
+    """Write `diagnosis.html` into `folder`, its pictures as PNG files, and `diagnosis.json`.
 
     A PNG of an earlier diagnosis that is not drawn now is deleted.
     """
@@ -68,6 +69,7 @@ def diagnosis_page(diagnosis: Diagnosis | FittedDiagnosis, folder: Path) -> Path
         else:
             drawn[name] = png(figure)
             write_file(path, drawn[name])
+    write_file(folder / "diagnosis.json", json.dumps(diagnosis.as_dict(), indent=2))
     out = folder / "diagnosis.html"
     write_file(out, page(kind.TITLE, kind.parts(diagnosis, drawn)))
     return out

@@ -12,7 +12,8 @@ from sgdphase.cli._values import number
 from sgdphase.errors import InputError
 
 Observable = Annotated[
-    str, typer.Option(help="What tells the regimes: alignment, w1 or weight_change.")
+    str,
+    typer.Option(help="What tells the regimes: alignment, w1, weight_change or any column."),
 ]
 TrainSize = Annotated[int | None, integer_option("--train-size", "Runs of this size.")]
 Dim = Annotated[int | None, integer_option("--dim", "Runs in this dimension.")]

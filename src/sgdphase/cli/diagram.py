@@ -26,6 +26,9 @@ from sgdphase.cli._tables import (
 )
 from sgdphase.errors import InputError
 
+# What grows in proportion to lr or lr/batch in a regime.
+_TELLING = ("alignment", "w1", "weight_change", "w_perp", "norm")
+
 if TYPE_CHECKING:
     from sgdphase.diagram import PhaseDiagram, RunTable
 
@@ -69,16 +72,28 @@ def diagram(
         check_picture(out)
     fixed = {"train_size": train_size, "dim": dim, "chi": chi, "margin": margin}
     columns = {"lr": lr, "batch": batch, "value": value, "seed": seed, "epochs": epochs}
-    # A store has an alignment for regimes, or, of a command, the columns that are named.
-    if is_store(runs) and not (by or any(columns.values())):
+    # Runs of sgdphase have an alignment, which tells regimes; those of a command do not.
+    ours = not value and _has_alignment(runs)
+    if is_store(runs) and ours and not (by or any(columns.values())):
         _of_store(runs, observable, chosen(where, **fixed), factor, json, out)
         return
     for name, given in fixed.items():
         if given is not None:
             flag = f"--{name.replace('_', '-')}"
             raise InputError(f"{flag} {given}: of columns that are named, --where {name}={given}")
+    columns["value"] = "alignment" if ours else value
     tables = tables_of(runs, by, where, higher, **columns)
     _of_tables(tables, tolerance, factor, json, out)
+
+
+def _has_alignment(path: Path) -> bool:
+    """Whether a file holds runs until fitted, as a store or exported from one."""
+    from sgdphase._sweep import Store
+    from sgdphase.diagram._run_files import run_columns
+
+    if is_store(path):
+        return "alignment" in Store(path).table()
+    return {"alignment", "status", "train_size"} <= run_columns(path).keys()
 
 
 def _of_store(
@@ -112,12 +127,13 @@ def _of_tables(
     document = []
     several: list[tuple[Any, Any, PhaseDiagram | None]] = []
     for table in tables:
-        best, phases = rule(table, tolerance=tolerance), _regimes(table, factor)
-        # Of a result that only grows with lr, as an alignment, no learning rate is the best.
-        same = None
-        if any(row.known for row in best.rows):
-            same = table_diagnosis(table, None, None, tolerance)
-        several.append((best if same or not phases else None, same, phases))
+        best = rule(table, tolerance=tolerance)
+        # A loss has a best learning rate; what tells regimes grows with lr.
+        tells = table.metric in _TELLING
+        has_best = not tells and any(row.known for row in best.rows)
+        same = table_diagnosis(table, None, None, tolerance) if has_best else None
+        phases = None if has_best else _regimes(table, factor)
+        several.append((None if phases else best, same, phases))
         document.append({
             "by": dict(table.by), "rule": best.as_dict(),
             "equivalents": same and same.as_dict(), "regimes": phases and phases.as_dict(),

@@ -158,11 +158,13 @@ def _answer(
         return
     summary = _run(plan, opened, team, fail_fast=fail_fast, **what)
     answer({**summary.as_dict(), "left_out": plan.left_out, "store": str(opened.path)}, json)
-    if summary.statuses.get("failed"):
-        said = next(run.traceback for run in summary.runs if run.outcome.status == "failed")
-        last = said.strip().splitlines()[-1].removeprefix("sgdphase.errors.UserError: ")
-        _say(f"some failed, such as: {last}")
-        _say(f"`sgdphase export {opened.path} runs.csv` shows their tracebacks")
+    # Also those that failed before; the runs of a very large plan are read only if some failed now.
+    read = summary.statuses.get("failed") or summary.planned <= 10_000
+    failed = [run for run in summary.runs if run.outcome.status == "failed"] if read else []
+    if failed:
+        last = failed[0].traceback.strip().splitlines()[-1]
+        _say(f"{len(failed)} failed, such as: {last.removeprefix('sgdphase.errors.UserError: ')}")
+        _say(f"`sgdphase export {opened.path} runs.csv` shows why; --retry failed runs them again")
         raise typer.Exit(1)
 
 

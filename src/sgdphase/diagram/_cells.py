@@ -154,7 +154,8 @@ def plane_from_table(
         raise InputError("no runs to draw a diagram from: sweep learning rates and batches first")
     for name in (*AXES, "status", observable):
         if name not in columns:
-            raise InputError(f"no column {name}: the runs have {_listed(sorted(columns))}")
+            other = " (name another as observable)" if name == "alignment" else ""
+            raise InputError(f"no column {name}{other}: the runs have {_listed(sorted(columns))}")
     columns = choose(columns, fixed)
     common = _common(columns)
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sgdphase._display import Columns, Shown, span
 from sgdphase._typing import FloatArray, IntArray, Mask
@@ -290,6 +291,7 @@ def _mixed(columns: RunColumns, names: Mapping[str, str]) -> list[str]:
         if name not in names.values()
         and 1 < np.unique(column).size <= _FEW
         and any(np.unique(column[rows]).size > 1 for rows in repeated)
+        and _is_setting(column, lr, batch)
     ]
     if not several:
         return []
@@ -297,6 +299,15 @@ def _mixed(columns: RunColumns, names: Mapping[str, str]) -> list[str]:
         f"runs of the same lr and batch differ in {listed(several, 'and')}: separate them with "
         f"--by {several[0]}, or choose some with --where {several[0]}=..."
     ]
+
+
+def _is_setting(column: NDArray[Any], lr: FloatArray, batch: FloatArray) -> bool:
+    """Whether each value of a column occurs at several places, as that of a result rarely does."""
+    places: dict[Any, set[tuple[float, float]]] = {}
+    for value, *place in zip(column.tolist(), lr.tolist(), batch.tolist(), strict=True):
+        places.setdefault(value, set()).add((place[0], place[1]))
+    several = [len(each) > 1 for each in places.values()]
+    return len({*zip(lr.tolist(), batch.tolist(), strict=True)}) == 1 or all(several)
 
 
 def named_values(values: Mapping[str, Any]) -> str:

@@ -16,7 +16,15 @@ import { makeSliders, showSliders } from "./sliders.js";
 import { fromFragment, toFragment } from "./state.js";
 import { settingOf, unpack } from "./stored.js";
 import { STEPS, showTour } from "./tour.js";
-import { COLLAPSE, STORED, collapseWords, comparison, liveWords, trainedWords } from "./words.js";
+import {
+  COLLAPSE,
+  STORED,
+  collapseWords,
+  comparison,
+  liveWords,
+  otherWords,
+  trainedWords,
+} from "./words.js";
 import { MOST_RUNS, makeFiller, makeRuns, possibleRuns } from "./trainings.js";
 import { makePool, serve } from "./worker.js";
 
@@ -111,7 +119,9 @@ function startPage() {
       own: () => (own ? `From ${own.plane.title}.` : ""),
     };
     put("plane-note", view.collapse ? collapseWords(filler.collapse.lives) : words[view.plane]());
-    put("live-note", comparison(runs.list) + trainedWords(setting()));
+    const other = view.plane === "stored" && runs.list.length;
+    const star = other && boundaries(setting()).criticalBatch;
+    put("live-note", comparison(runs.list) + trainedWords(setting()) + otherWords(star));
     const entries = view.collapse
       ? collapseEntries(filler.collapse.lives)
       : answered()
@@ -130,6 +140,8 @@ function startPage() {
     };
     const name = diagnosis ? "Learning rates that learn the same" : "Alignment";
     byId("plane-value").querySelector(".name").textContent = name;
+    const second = diagnosis ? diagnosis.metric.replaceAll("_", " ") : "Test error";
+    byId("plane-error").querySelector(".name").textContent = second;
     byId("pair").classList.toggle("answered", Boolean(diagnosis));
     const label = (what) => `${what} in the plane of batch size and learning rate. ${HOW}`;
     views.value.draw(plane, { ...look, label: label(name) });
@@ -250,7 +262,10 @@ function startPage() {
       choose(within(i + di, plane.lr), within(j + dj, plane.batch));
       show();
     },
-    train: (add) => setRuns([...(add ? view.runs : []), [view.lr, view.batch]]),
+    train: (add) => {
+      choose(...chosen(planeNow())); // the cell that is shown
+      setRuns([...(add ? view.runs : []), [view.lr, view.batch]]);
+    },
   };
   const views = {
     value: makePlaneView(byId("plane-value"), "value", on),

@@ -36,6 +36,12 @@ export function trainedWords({ size, dim, chi, margin, momentum }) {
   return `Trained here with P = ${size}, d = ${dim}, chi = ${chi}, margin ${power(margin)}${more}, one seed.`;
 }
 
+// The stored plane has more points than what is trained beside it.
+export function otherWords(star) {
+  if (!star) return "";
+  return ` The plane above has more points: here B* is ${digits(star)} by theory, and a larger batch is not noise-dominated.`;
+}
+
 // How far several trainings of the same lr/batch, or of the same lr, agree.
 export function comparison(runs) {
   const ends = runs.map((run) => run.result?.alignment).filter((m) => m > 0);
