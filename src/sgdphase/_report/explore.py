@@ -61,17 +61,26 @@ def own_data(path: Path) -> dict[str, Any]:
     if path.suffix == ".json":
         return {"kind": "diagnosis", "name": path.name, "json": _diagnosis(path)}
     if path.suffix in (".csv", ".gz"):
-        return {"kind": "planes", "planes": [table_plane(read_table(path), path.name)]}
+        return {"kind": "planes", "planes": [_plane(read_table(path), path, path.name)]}
     groups = experiments(Store(path).runs())
     planes, reasons = [], []
     for group in groups:
         try:
-            planes.append(table_plane(table_of(group.runs), f"{path.name}: {group.title}"))
+            planes.append(_plane(table_of(group.runs), path, f"{path.name}: {group.title}"))
         except InputError as error:
             reasons.append(str(error))
     if not planes:
         raise InputError(f"{path}: has no plane to show ({reasons[0] if reasons else 'no runs'})")
     return {"kind": "planes", "planes": planes}
+
+
+def _plane(table: dict[str, Any], path: Path, title: str) -> Any:
+    if "alignment" not in table:  # runs of a command, or from elsewhere
+        raise InputError(
+            f"the runs have no alignment; `sgdphase equivalents {path} --json > answer.json` "
+            "makes an answer that the explorer shows"
+        )
+    return table_plane(table, title)
 
 
 def _diagnosis(path: Path) -> Any:
