@@ -89,3 +89,26 @@ def test_one_run_per_cell_and_missing_cells():
     part = RunTable(table.lr[keep], table.batch[keep], table.value[keep], table.seed[keep], "loss")
     e = rule(part).law.exponent
     assert e.low <= 0.5 <= e.high
+
+
+def test_survivors_of_a_rate_at_which_most_seeds_diverged_do_not_count():
+    nan = math.nan
+    runs = {"lr": [1, 2, 4, 8, 8, 8], "batch": [8] * 6, "loss": [3.0, 2.0, 2.5, 0.1, nan, nan]}
+    [row] = rule(run_table(runs)).rows
+    assert 1.5 < row.lr.value < 4 and row.value.value > 1.5
+
+
+@pytest.mark.parametrize("unit", [1, 100])
+def test_the_tolerance_of_an_accuracy_is_of_what_is_missing(unit: int):
+    accuracy = unit * np.array([0.85, 0.9, 0.85])
+    runs = {"lr": [1, 2, 4], "batch": [8] * 3, "val_acc": accuracy}
+    assert rule(run_table(runs)).tolerance == pytest.approx(0.05 * 0.1 * unit, rel=0.02)
+
+
+def test_without_noise_to_measure_there_is_no_interval():
+    lr, batch = np.meshgrid([1.0, 2.0, 4.0], [8, 16, 32])
+    loss = 1 + np.log(lr / 2) ** 2
+    best = rule(run_table({"lr": lr.ravel(), "batch": batch.ravel(), "loss": loss.ravel()}))
+    assert all(math.isnan(row.lr.low) and math.isnan(row.lr.high) for row in best.rows)
+    assert best.best_batch is None
+    assert "no interval" in repr(best)
