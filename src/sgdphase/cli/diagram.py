@@ -26,9 +26,6 @@ from sgdphase.cli._tables import (
 )
 from sgdphase.errors import InputError
 
-# What grows in proportion to lr or lr/batch in a regime.
-_TELLING = ("alignment", "w1", "weight_change", "w_perp", "norm")
-
 if TYPE_CHECKING:
     from sgdphase.diagram import PhaseDiagram, RunTable
 
@@ -123,16 +120,15 @@ def _of_tables(
 ) -> None:
     from sgdphase._diagnose.table import table_diagnosis
     from sgdphase.diagram import draw, draw_runs, rule
+    from sgdphase.diagram._table_regimes import has_best, table_regimes
 
     document = []
     several: list[tuple[Any, Any, PhaseDiagram | None]] = []
     for table in tables:
         best = rule(table, tolerance=tolerance)
-        # A loss has a best learning rate; what tells regimes grows with lr.
-        tells = table.metric in _TELLING
-        has_best = not tells and any(row.known for row in best.rows)
-        same = table_diagnosis(table, None, None, tolerance) if has_best else None
-        phases = None if has_best else _regimes(table, factor)
+        is_loss = has_best(table, best)
+        same = table_diagnosis(table, None, None, tolerance) if is_loss else None
+        phases = None if is_loss else table_regimes(table, factor)
         several.append((None if phases else best, same, phases))
         document.append({
             "by": dict(table.by), "rule": best.as_dict(),
@@ -159,15 +155,6 @@ def _of_tables(
                 )
 
     answer(document[0] if len(document) == 1 else document, json, text)
-
-
-def _regimes(table: RunTable, factor: float) -> PhaseDiagram | None:
-    """The phase diagram of a table, if some cell depends on lr or lr/batch as in a regime."""
-    from sgdphase.diagram import phase_diagram
-
-    phases = phase_diagram(table.plane(), factor=factor)
-    shown = {"noise-dominated", "first-step-dominated"}
-    return phases if any(cell.regime in shown for cell in phases.cells) else None
 
 
 def _print_map(phases: PhaseDiagram) -> None:

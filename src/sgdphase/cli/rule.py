@@ -82,13 +82,12 @@ def print_found(
     from sgdphase.diagram._growth import growth
 
     laws = growth(found, column) if column else {}
-    document = {"tables": [each.as_dict() for each in found]}
-    if laws:
-        document["growth"] = {name: law.as_dict() for name, law in laws.items()}  # type: ignore[assignment]
+    exponents = {"growth": {name: law.as_dict() for name, law in laws.items()}} if laws else {}
+    document = {"tables": [each.as_dict() for each in found], **exponents}
 
     def text() -> None:
         print("\n\n".join(map(str, found)))
-        lines = [f"{name[0].upper()}{name[1:]} ~ {column}^{law}" for name, law in laws.items()]
-        print("\n".join(["", *lines]) if lines else "", end="\n" if lines else "")
+        for name, law in laws.items():
+            print(f"{name.capitalize()} ~ {column}^{law}")
 
     answer(document, json, text)

@@ -18,6 +18,7 @@ import numpy as np
 
 from sgdphase._display import Columns, Shown
 from sgdphase._typing import FloatArray
+from sgdphase.diagram._comparison import TOLERANCE
 from sgdphase.diagram._rate_law import RateLaw, rate_laws
 from sgdphase.diagram._run_table import RunTable
 from sgdphase.errors import InputError, require, require_type
@@ -25,8 +26,6 @@ from sgdphase.stats import LEVEL, Estimate, digits, interval, plain
 from sgdphase.stats._smooth import Points, SmoothCurve, pure_deviation, smooth_curves
 
 Place = Literal["inside", "below the range", "above the range", "largest stable", "too few runs"]
-# A difference of the value that counts as the same, relative to the lowest.
-TOLERANCE = 0.05
 # Learning rates that a curve needs.
 _FEWEST = 3
 
@@ -43,7 +42,8 @@ class BestRate:
     value : Estimate; of the metric, at `lr`
     place : str
         "inside" the range of learning rates that was run; "below the range" or "above the range":
-        the best one tried is the smallest or the largest; "largest stable": larger ones diverge;
+        the best one tried is the smallest or the largest; "largest stable": larger ones diverge, or
+        are far worse;
         "too few runs": fewer than three learning rates have a value.
     runs, diverged : int
     """
@@ -145,14 +145,10 @@ def rule(table: RunTable, *, tolerance: float = TOLERANCE, level: float = LEVEL)
     require("tolerance", tolerance, lambda share: 0 < share < 1, "between 0 and 1")
     fitted = valleys(table)
     rows = tuple(_row(table, batch, fitted.get(batch), level) for batch in np.unique(table.batch))
-    if not any(row.place != "too few runs" for row in rows):
-        raise InputError(
-            f"no batch has {_FEWEST} learning rates with a value: a valley needs that many"
-        )
     inside = {row.batch: fitted[row.batch] for row in rows if row.place == "inside"}
     known = {row.batch: fitted[row.batch] for row in rows if row.place != "too few runs"}
     law, bend, pieces = rate_laws([*inside], [*inside.values()], level)
-    lowest = min((float(curve.y.min()) for curve in known.values()), default=math.nan)
+    lowest = min(float(curve.y.min()) for curve in known.values())
     size = tolerance_of(table, tolerance, lowest)
     best, largest = _best_batch([*known], [*known.values()], size, level)
     return BestRates(
@@ -193,6 +189,10 @@ def valleys(table: RunTable) -> dict[float, SmoothCurve]:
         )
         for row in cells.values()
     ]
+    if not points:
+        raise InputError(
+            f"no batch has {_FEWEST} learning rates with a value: a valley needs that many"
+        )
     pure = pure_deviation([[runs for _, runs in row] for row in cells.values()])
     return dict(zip(cells, _smooth(points, pure, log=log), strict=True))
 
@@ -210,38 +210,25 @@ def _smooth(
 
 def _row(table: RunTable, batch: float, curve: SmoothCurve | None, level: float) -> BestRate:
     here = table.batch == batch
-    lost = here & np.isnan(table.value)
-    counts = int(here.sum()), int(lost.sum())
+    counts = int(here.sum()), int((here & np.isnan(table.value)).sum())
     nothing = Estimate(math.nan, math.nan, math.nan)
     if curve is None:
         return BestRate(float(batch), nothing, nothing, "too few runs", *counts)
     at, many = curve.minimum()
-    value, values = curve.at(np.concatenate([[at], many])[1:])
-    value = float(np.interp(at, curve.x, curve.y))
-    lr, best = interval(at, many, level), interval(value, values, level)
-    if table.maximize:
-        best = Estimate(-best.value, -best.high, -best.low)
-    low, high = math.exp(lr.low), math.exp(lr.high)
-    first, last = curve.x[0], curve.x[-1]
+    best = interval(curve.at(at)[0], curve.at(many)[1], level)
+    best = best.mapped(lambda value: -value) if table.maximize else best
+    lr = curve.place(at, many, level)
+    # Others were run, and diverged or lie behind a cliff: they end the range, and are worse.
     tried = np.log(table.lr[here])
-    # What lies behind a cliff was run, and is worse: the minimum is inside of it.
-    beyond = np.log(table.lr[lost]) if lost.any() else np.array([])
-    larger = np.concatenate([tried[tried > last + 1e-9], beyond[beyond > last + 1e-9]])
-    smaller = tried[tried < first - 1e-9]
+    smaller, larger = tried[tried < curve.x[0] - 1e-9], tried[tried > curve.x[-1] + 1e-9]
     place: Place = "inside"
-    if at <= first and not smaller.size:
-        place, low = "below the range", math.nan
-    elif at >= last:
-        place, high = "above the range", math.nan
-        if larger.size:
-            place, high = "largest stable", math.exp(larger.min())
-    # Replicates pile up at an end that the true minimum may lie beyond.
-    share = (1 - level) / 2
-    if not smaller.size and float(np.mean(many <= first)) > share:
-        low = math.nan
-    if float(np.mean(many >= last)) > share:
-        high = math.exp(larger.min()) if larger.size else math.nan
-    return BestRate(float(batch), Estimate(math.exp(at), low, high), best, place, *counts)
+    if at <= curve.x[0] and not smaller.size:
+        place = "below the range"
+    elif at >= curve.x[-1]:
+        place = "largest stable" if larger.size else "above the range"
+    low = smaller.max() if smaller.size and math.isnan(lr.low) else lr.low
+    high = larger.min() if larger.size and math.isnan(lr.high) else lr.high
+    return BestRate(float(batch), Estimate(at, low, high).mapped(math.exp), best, place, *counts)
 
 
 def _best_batch(
@@ -261,13 +248,7 @@ def _best_batch(
     if np.ptp(spread.y) == 0:  # no batch is better than another
         return None, None
     at, many = spread.minimum()
-    share, first, last = (1 - level) / 2, spread.x[0], spread.x[-1]
-    best = interval(at, many, level).mapped(math.exp)
-    best = Estimate(
-        best.value,
-        math.nan if float(np.mean(many <= first)) > share else best.low,
-        math.nan if float(np.mean(many >= last)) > share else best.high,
-    )
+    best, share = spread.place(at, many, level).mapped(math.exp), (1 - level) / 2
     ends = np.array([_end(spread.x, row, tolerance) for row in spread.replicates])
     end = _end(spread.x, spread.y, tolerance)
     low, high = np.quantile(ends, [share, 1 - share], method="nearest")  # some are infinite
@@ -290,7 +271,7 @@ def _remarks(rows: Sequence[BestRate]) -> list[str]:
     texts = {
         "below the range": "the smallest learning rate tried is the best: run smaller ones",
         "above the range": "the largest learning rate tried is the best: run larger ones",
-        "largest stable": "the best learning rate is the largest that does not diverge",
+        "largest stable": "the best learning rate is the largest before those that diverge or fail",
         "too few runs": f"fewer than {_FEWEST} learning rates have a value",
     }
     notes = []

@@ -77,7 +77,7 @@ def _file(path: Path) -> Any:
 
 def _csv(file: Any, delimiter: str = "") -> dict[str, list[str]]:
     """Columns by the first line; the delimiter is the one of `,;\\t` that stands there most."""
-    first = next((line for line in file if line.strip()), "")
+    start, first = next(((n, line) for n, line in enumerate(file, 1) if line.strip()), (0, ""))
     if not first:
         raise InputError("the table has no rows")
     delimiter = delimiter or max(",;\t", key=first.count)
@@ -87,10 +87,13 @@ def _csv(file: Any, delimiter: str = "") -> dict[str, list[str]]:
         raise InputError(f"column {', '.join(twice)}: stands twice in the first line")
     comma = str.maketrans(",", ".") if delimiter == ";" else {}
     rows = []
-    for number, row in enumerate(csv.reader(file, delimiter=delimiter), 2):
+    reader = csv.reader(file, delimiter=delimiter)
+    for row in reader:
         row = row[:-1] if len(row) == len(names) + 1 and not row[-1] else row
         if row and len(row) != len(names):
-            raise InputError(f"line {number} has {len(row)} values, the first line {len(names)}")
+            raise InputError(
+                f"line {start + reader.line_num} has {len(row)} values, the first line {len(names)}"
+            )
         rows += [row] if row else []
     columns = zip(*rows, strict=True) if rows else [()] * len(names)
     return {

@@ -17,7 +17,7 @@ from sgdphase.diagram._run_files import RunColumns, run_columns
 from sgdphase.errors import InputError, listed
 
 # Columns that count how far a run is: of a log with several rows per run the last row counts.
-_PROGRESS = ("step", "globalstep", "iteration", "trainerglobalstep", "epoch")
+_COUNTERS = ("step", "globalstep", "iteration", "trainerglobalstep", "epoch")
 # A value this many times the median of all is that of a run that diverged.
 _HUGE = 1e6
 # A column with so many values among repeated runs is a setting, not a result.
@@ -91,7 +91,7 @@ class RunTable(Shown):
 
 
 def run_table(source: Any, **options: Any) -> RunTable:
-    """Runs that were made elsewhere, as one table; the input of `rule` and `equivalents`.
+    """Runs that were made elsewhere, as one table; the input of `rule` and `table_equivalents`.
 
     Parameters
     ----------
@@ -181,9 +181,7 @@ def run_tables(
             maximize,
             left_out,
         )
-        for key, rows in sorted(
-            groups.items(), key=lambda item: [(isinstance(k, str), k) for k in item[0]]
-        )
+        for key, rows in sorted(groups.items(), key=_numbers_first)
     )
 
 
@@ -216,7 +214,7 @@ def _last_rows(
 ) -> tuple[RunColumns, list[str]]:
     """Of a log with a row per step, the last step of each setting."""
     for counter, steps in columns.items():
-        if bare(counter) not in _PROGRESS or counter in (*names.values(), *separate):
+        if bare(counter) not in _COUNTERS or counter in (*names.values(), *separate):
             continue
         setting = [names[role] for role in ("lr", "batch", "seed") if names[role]] + [*separate]
         places = list(zip(*(columns[name].tolist() for name in setting), strict=True))

@@ -13,8 +13,8 @@ import numpy as np
 
 from sgdphase._typing import FloatArray
 from sgdphase.diagram._batch_table import largest_batch, rule_through
-from sgdphase.diagram._best_rates import TOLERANCE, tolerance_of, valleys
-from sgdphase.diagram._comparison import verdict_of
+from sgdphase.diagram._best_rates import tolerance_of, valleys
+from sgdphase.diagram._comparison import TOLERANCE, verdict_of
 from sgdphase.diagram._equivalents import Equivalent, Equivalents
 from sgdphase.diagram._run_table import RunTable
 from sgdphase.errors import InputError, require, require_type
@@ -58,8 +58,6 @@ def table_equivalents(
     if lr is not None:
         require("lr", lr, lambda rate: rate > 0, "a number above 0")
     curves = valleys(table)
-    if not curves:
-        raise InputError("no batch has 3 learning rates with a value: a valley needs that many")
     batch = min(curves) if batch is None else batch
     if batch not in curves:
         known = ", ".join(digits(b, 6) for b in curves)
@@ -114,17 +112,10 @@ class _Compared:
             _match(curve.x, row, value, left=self.left)
             for row, value in zip(curve.replicates, self.values, strict=True)
         ])  # fmt: skip
-        return self.row(batch, curve, at, self._rate(curve, at, many))
+        return self.row(batch, curve, at, curve.place(at, many, self.level).mapped(math.exp))
 
     def bottom(self, curve: SmoothCurve) -> Estimate:
-        return self._rate(curve, *curve.minimum())
-
-    def _rate(self, curve: SmoothCurve, at: float, many: FloatArray) -> Estimate:
-        """A learning rate; an end of its interval is NaN if it may lie outside the runs."""
-        share, found = (1 - self.level) / 2, interval(at, many, self.level)
-        low = math.nan if np.mean(many <= curve.x[0]) > share else found.low
-        high = math.nan if np.mean(many >= curve.x[-1]) > share else found.high
-        return Estimate(at, low, high).mapped(math.exp)
+        return curve.place(*curve.minimum(), self.level).mapped(math.exp)
 
     def row(
         self, batch: float, curve: SmoothCurve, at: float, lr: Estimate, *, yours: bool = False
@@ -151,9 +142,7 @@ class _Compared:
         )
 
     def _signed(self, estimate: Estimate) -> Estimate:
-        if self.sign > 0:
-            return estimate
-        return Estimate(-estimate.value, -estimate.high, -estimate.low)
+        return estimate.mapped(lambda value: self.sign * value)
 
 
 def _match(x: FloatArray, y: FloatArray, target: float, *, left: bool) -> float:
