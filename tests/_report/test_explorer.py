@@ -176,6 +176,24 @@ def test_trainings_have_the_distribution_of_the_package(modules: Any, regime: st
     assert all(row[3] == 1 for row in ours)
 
 
+@pytest.mark.parametrize("chi", [0.0, 1.0])
+def test_full_batch_is_gradient_descent(modules: Any, chi: float) -> None:
+    """The same steps as a plain loop over the same points: no unfitted point is left out."""
+    given = SETTING | {"chi": chi, "lr": 0.25, "batch": 256, "seed": 3}
+    run, data = modules.evaluate(
+        """(given) => [modules.simulate.trainCell(given), Array.from(
+               modules.teacher.teacherPoints({ ...given, use: modules.teacher.TRAIN }))]""",
+        given,
+    )
+    z = np.array(data).reshape(256, 16)
+    w, steps = np.zeros(16), 0
+    while (unfitted := z @ w < SETTING["margin"] * 4).any():
+        w += given["lr"] / 256 / 4 * z[unfitted].sum(axis=0)
+        steps += 1
+    assert run["steps"] == steps > 100
+    assert [run["w1"], run["wPerp"]] == pytest.approx([w[0], np.linalg.norm(w[1:])])
+
+
 def test_crossover_time_has_the_distribution_of_the_package(modules: Any) -> None:
     """`t_hat` of noise-dominated trainings; with a third instead of a half it fails."""
     from scipy.stats import ks_2samp
@@ -338,9 +356,22 @@ def test_sliders_move_the_theory_and_refill_the_plane(browser: Any, page_file: P
             expected = theory.scales(train_size=256, dim=32, chi=chi, margin=2**-7)
             number = f"{expected.critical_batch:.3g}"
             visit.wait(f"document.querySelector('#scales').innerText.includes('{number}')")
-        # B* is read from the cells as soon as they are there; theory is good to a factor of three.
-        visit.wait("/measured\\s+\\d/.test(document.querySelector('#scales').innerText)")
-        visit.wait("document.querySelector('#plane-note').innerText.includes('three seeds')")
+        # At every time B* is missing, with the number of trainings that are in, or has an interval.
+        texts = visit.page.evaluate(
+            """async () => {
+                const texts = [];
+                for (let k = 0; k < 400; k++) {
+                    texts.push(document.querySelector('#scales dd').innerText);
+                    const note = document.querySelector('#plane-note').innerText;
+                    if (note.includes('three seeds')) break;
+                    await new Promise((resolve) => setTimeout(resolve, 50));
+                }
+                return texts;
+            }"""
+        )
+        honest = r"not yet: \d+ of \d+ trainings|[\d.]+ \[[\d.]+, [\d.]+\]"
+        assert [text for text in texts if not re.fullmatch(honest, text)] == []
+        # Theory is good to a factor of three.
         measured = float(visit.text("#scales dd >> nth=0").split()[0])
         assert 1 / 3 < measured / expected.critical_batch < 3
 
@@ -372,8 +403,13 @@ def test_a_link_reproduces_the_view(browser: Any, page_file: Path) -> None:
         visit.wait("!document.querySelector('#chips').innerText.includes('training')")
         assert visit.text("#chips") == chips
         assert visit.text("#value-size") == "128"
-    with Visit(browser, page_file, "#plane=x&size=9e9&chi=nan&runs=a:b&step=77&lr=-1") as visit:
+    wild = "#plane=x&size=9e9&chi=nan&step=77&lr=-1&batch=1e99&runs=a:b,9:999999,1e-300:2.5,1:0.1"
+    with Visit(browser, page_file, wild) as visit:
         assert visit.text("#value-size") == "4096"
+        runs = visit.page.evaluate("location.hash").split("runs=")[1].split(",")
+        pairs = [tuple(map(float, run.split(":"))) for run in runs]
+        assert pairs == [(9, 4096), (2.0**-20, 3), (1, 1)]
+        visit.wait("!document.querySelector('#chips').innerText.includes('training')")
 
 
 def test_planes_fall_onto_one_another(modules: Any) -> None:
@@ -412,19 +448,75 @@ def test_collapse(browser: Any, page_file: Path) -> None:
         visit.wait("document.querySelector('#collapse-plane').innerHTML.includes('T / T_c')")
         visit.wait("document.querySelectorAll('#collapse-plane .cell-mark').length > 60")
         assert "P = 1024" in visit.text("#legend")
+        fragment = visit.page.evaluate("location.hash")
+    # A link shows the same parts; the cut of a plane that is not simulated is not among them.
+    with Visit(browser, page_file, fragment) as visit:
+        visit.wait("document.querySelectorAll('#collapse-curves .dot').length > 3")
+        assert not visit.page.locator("#cut").is_visible()
 
 
-def test_tour(browser: Any, page_file: Path) -> None:
-    with Visit(browser, page_file) as visit:
-        visit.page.locator("#tour-next").click()
-        for step in range(1, 7):
+SCREENS = {"laptop": (1280, 800), "tablet": (768, 1024), "phone": (390, 844)}
+# Between the tour, which sticks to the top, and the end of the screen.
+IN_SIGHT = """(selector) => {
+    const top = Math.max(document.querySelector('#tour').getBoundingClientRect().bottom, 0);
+    const box = document.querySelector(selector).getBoundingClientRect();
+    return box.height > 100 && box.top >= top - 1 && box.bottom <= innerHeight + 1;
+}"""
+
+
+@pytest.mark.parametrize("screen", SCREENS)
+def test_tour_shows_its_results(browser: Any, page_file: Path, screen: str) -> None:
+    width, height = SCREENS[screen]
+    look = {"viewport": {"width": width, "height": height}, "reduced_motion": "reduce"}
+    charts = ["#trajectory", "#unfitted"]
+    results = [["#plane-value .holder"], charts, charts, charts,
+               ["#collapse-plane"], ["#plane-value .holder"]]  # fmt: skip
+    with Visit(browser, page_file, **look) as visit:
+        for step, shown in enumerate(results, start=1):
+            visit.page.locator("#tour-next").click()
             assert visit.text("#tour-title").startswith(f"{step} of 6")
-            visit.page.locator("#tour-action").click()
-            if step < 6:
-                visit.page.locator("#tour-next").click()
+            hidden = [s for s in shown if not visit.page.evaluate(IN_SIGHT, s)]
+            assert hidden == [], step
         assert "Raise the batch from 32 to 256" in visit.text("#readout")
+        # A training that is clicked is seen, too.
         visit.page.locator("#tour-end").click()
         assert visit.text("#tour-title") == "A tour in six steps"
+        visit.page.locator("#show-live").click()
+        visit.page.locator("#plane-value .holder > svg").click()
+        # Its worker answers when it may.
+        visit.page.wait_for_function(IN_SIGHT, arg="#trajectory", timeout=20_000)
+
+
+def test_a_finger_draws_across_and_scrolls_up(browser: Any, page_file: Path) -> None:
+    """What it touched before the page began to scroll is not trained."""
+    look = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True,
+            "reduced_motion": "reduce"}  # fmt: skip
+    with Visit(browser, page_file, "#plane=live&size=64&runs=1:1", **look) as visit:
+        page = visit.page
+        wire = visit.context.new_cdp_session(page)
+
+        def touch(kind: str, *points: tuple[float, float]) -> None:
+            given = [{"x": x, "y": y} for x, y in points]
+            wire.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": given})
+
+        def drag(dx: float, dy: float) -> tuple[float, str]:
+            page.evaluate("scrollTo({ top: 0, behavior: 'instant' })")
+            box = page.locator("#plane-value .holder > svg").bounding_box()
+            x, y = box["x"] + 150, box["y"] + 150
+            touch("touchStart", (x, y))
+            for k in range(1, 9):
+                touch("touchMove", (x + dx * k / 8, y + dy * k / 8))
+                page.wait_for_timeout(16)
+            scrolled = float(page.evaluate("scrollY"))
+            touch("touchEnd")
+            return scrolled, str(page.evaluate("location.hash"))
+
+        # First, as the page still rolls after a finger that scrolled.
+        scrolled, drawn = drag(100, -70)
+        assert scrolled == 0 and drawn.count(":") > 2
+        for dx, dy in ((0, -120), (-40, -100)):
+            scrolled, fragment = drag(dx, dy)
+            assert scrolled > 20 and fragment == drawn
 
 
 FITTED = {
@@ -457,8 +549,24 @@ def test_your_own_file(browser: Any, page_file: Path, tmp_path: Path) -> None:
         # The planes of this table meet at 16.
         assert "16" in visit.text("#scales dd >> nth=0")
         assert visit.page.locator("#own-answer option").count() == 2
-        choose(fitted)
+        assert "theory" not in visit.text("#legend") + visit.text("#scales")
+        assert not visit.page.locator("#trajectory").is_visible()
+        assert visit.page.locator("#cut circle").count() == 9
+        # Dropped anywhere on the page.
+        visit.page.evaluate(
+            """(text) => {
+                const dataTransfer = new DataTransfer();
+                dataTransfer.items.add(new File([text], "fitted.json"));
+                const given = { dataTransfer, bubbles: true, cancelable: true };
+                document.body.dispatchEvent(new DragEvent("dragover", given));
+                document.body.dispatchEvent(new DragEvent("drop", given));
+            }""",
+            fitted.read_text(),
+        )
         visit.wait("document.querySelector('#readout').innerText.includes('Raise the batch')")
+        for absent in ("#trainings", "#sliders-card", "#plane-error", "#keys"):
+            assert not visit.page.locator(absent).is_visible()
+        assert "64 [50, 80]" in visit.text("#scales")
         assert "from 16 to 60, with lr = 0.375" in visit.text("#readout")
         assert visit.page.locator(".own-arrow-head").count() == 1
         choose(wrong)
@@ -480,37 +588,90 @@ def test_a_store_inside_the_page(browser: Any, tmp_path: Path) -> None:
         assert "runs\n2" in visit.text("#readout")
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1400, 900, 360])
-def test_fits_every_screen(browser: Any, page_file: Path, width: int, scheme: str) -> None:
-    look = {"viewport": {"width": width, "height": 800}, "color_scheme": scheme}
-    with Visit(browser, page_file, **look) as visit:
-        page = visit.page
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
-        small = page.evaluate(
-            """[...document.querySelectorAll("body *")].filter((e) => e.childElementCount === 0 &&
-               e.textContent.trim() && e.checkVisibility() && !e.closest("script, style, noscript")
-               && parseFloat(getComputedStyle(e).fontSize) < 12).map((e) => e.outerHTML)"""
+def test_an_answer_has_the_columns_that_it_knows(browser: Any, page_file: Path) -> None:
+    """Steps and seeds are null in answers from a table of runs."""
+    metrics = {"loss": {"value": 1.0, "low": 0.9, "high": 1.1}}
+    row = {"exists": True, "verdict": "the same", "steps": None, "metrics": metrics}
+    answer = {
+        "yours": {"lr": 1, "batch": 8, "epochs": 3, "steps": None, "metrics": metrics},
+        "metric": "loss", "tolerance": 0.2, "largest_batch": None, "regime": "unclear",
+        "equivalents": [row | {"batch": 16, "lr": {"value": 2, "low": 1, "high": 3}, "seeds": 4}],
+        "unknown": ["which batch is the largest"],
+    }  # fmt: skip
+    with Visit(browser, page_file) as visit:
+        content = json.dumps(answer).encode()
+        visit.page.locator("#file").set_input_files(
+            [{"name": "answer.json", "mimeType": "", "buffer": content}]
         )
-        assert small == []
+        visit.wait("document.querySelector('#own-answer table') !== null")
+        head = [cell.inner_text() for cell in visit.page.locator("#own-answer th").all()]
+        assert head == ["batch", "lr that learns the same", "loss", "verdict", "seeds"]
+        assert "which batch is the largest" in visit.text("#own-answer")
+        assert not visit.page.locator("#scales-card").is_visible()
+        assert visit.page.locator(".own-bar").count() == 1
+        visit.page.locator("#intervals").uncheck()
+        assert visit.page.locator(".own-bar").count() == 0
+
+
+SMALL = """() => [...document.querySelectorAll("body *")].filter((e) => e.childElementCount === 0 &&
+    e.textContent.trim() && e.checkVisibility() && !e.closest("script, style, noscript")
+    && parseFloat(getComputedStyle(e).fontSize) < 12).map((e) => e.outerHTML)"""
+
+
+def test_fits_every_screen(browser: Any, page_file: Path) -> None:
+    with Visit(browser, page_file) as visit:
+        page = visit.page
+        for width in (1400, 900, 360):
+            page.set_viewport_size({"width": width, "height": 800})
+            for scheme in ("light", "dark"):
+                page.emulate_media(color_scheme=scheme)
+                assert page.evaluate("document.documentElement.scrollWidth") <= width
+                assert page.evaluate(SMALL) == []
+
+
+def test_what_is_read_of_a_cell_has_one_height(browser: Any, page_file: Path) -> None:
+    with Visit(browser, page_file, "#plane=live&size=64&dim=8&runs=") as visit:
+        visit.wait("document.querySelector('#plane-note').innerText.includes('three seeds')")
+        for button in ("#show-live", "#show-stored"):
+            visit.page.locator(button).click()
+            heights, texts = set(), set()
+            visit.page.locator("#plane-value .holder > svg").focus()
+            for key in ["ArrowDown"] * 5 + ["ArrowRight"] * 7 + ["ArrowUp"] * 9 + ["ArrowLeft"] * 9:
+                visit.page.keyboard.press(key)
+                texts.add(visit.text("#readout .says"))
+                heights.add(round(visit.page.locator("#readout").bounding_box()["height"]))
+            assert len(texts) > 2 and len(heights) == 1
+
+
+# Two frames later what was changed before is on the screen.
+DRAWN = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
 
 
 def test_axe_finds_nothing_serious(browser: Any, page_file: Path) -> None:
     axe = pytest.importorskip(
         "axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed"
     )
-    for fragment, scheme in (("", "light"), ("#step=3", "dark"), ("#collapse=1&size=64", "light")):
-        with Visit(browser, page_file, fragment, color_scheme=scheme) as visit:
+    looks = [("", "light", 1300), ("#step=3", "dark", 390), ("#collapse=1&size=64", "light", 768)]
+    with Visit(browser, page_file) as visit:
+        for fragment, scheme, width in looks:
+            visit.page.set_viewport_size({"width": width, "height": 844})
+            visit.page.emulate_media(color_scheme=scheme)
+            visit.page.evaluate("(fragment) => { location.hash = fragment; }", fragment)
+            visit.page.evaluate(DRAWN)
             found = axe.Axe().run(visit.page).response["violations"]
             serious = [v for v in found if v["impact"] in ("serious", "critical")]
             assert [(v["id"], v["nodes"][0]["html"]) for v in serious] == []
 
 
 def test_prints_without_controls(browser: Any, page_file: Path) -> None:
-    with Visit(browser, page_file) as visit:
+    with Visit(browser, page_file, "#runs=", color_scheme="dark") as visit:
         visit.page.emulate_media(media="print")
-        assert not visit.page.locator("#tour").is_visible()
-        assert visit.page.locator("#plane-value .holder > svg").is_visible()
+        absent = "button, input, #tour, #keys, #own, #trajectory, #sliders-card, .how"
+        assert [e for e in visit.page.locator(absent).all() if e.is_visible()] == []
+        for there in ("#plane-value .holder > svg", "#cut", "#scales"):
+            assert visit.page.locator(there).is_visible()
+        paper = visit.page.evaluate("getComputedStyle(document.body).backgroundColor")
+        assert paper == "rgb(255, 255, 255)"
         assert len(visit.page.pdf()) > 10_000
 
 

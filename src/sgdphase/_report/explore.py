@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from sgdphase._report.bundle import bundle, read
-from sgdphase._report.page import version, write_file
+from sgdphase._report.page import PAGES, version, write_file
 from sgdphase._report.plane_data import read_table, table_plane
 from sgdphase._report.store import experiments
 from sgdphase._sweep import Store, table_of
-from sgdphase.errors import InputError
+from sgdphase.errors import InputError, check_output
 
 
 def explorer_page(out: str | Path, own: str | Path | None = None) -> Path:
@@ -32,9 +32,7 @@ def explorer_page(out: str | Path, own: str | Path | None = None) -> Path:
     ...     explorer_page(f"{folder}/explorer.html").stat().st_size < 400_000
     True
     """
-    path = Path(out)
-    if path.suffix.lower() not in (".html", ".htm"):
-        raise InputError(f"{path}: must end in .html")
+    path = check_output(Path(out), PAGES)
     data = {
         "stored": json.loads(read("fig1a.json")),
         "example": json.loads(read("example.json")),
@@ -86,7 +84,7 @@ def _plane(table: dict[str, Any], path: Path, title: str) -> Any:
 def _diagnosis(path: Path) -> Any:
     try:
         answer = json.loads(path.read_text())
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise InputError(f"{path}: cannot be read as JSON ({error})") from None
     keys = answer if isinstance(answer, dict) else {}
     if "equivalents" not in keys and "gd_line" not in keys:

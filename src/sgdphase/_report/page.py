@@ -26,6 +26,9 @@ from sgdphase.stats import Estimate, digits
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+# Endings of pages.
+PAGES = (".html", ".htm")
+
 
 class Html(str):
     __slots__ = ()
@@ -187,6 +190,7 @@ def written(estimate: Estimate | None, count: int = 3) -> tuple[str, str]:
 
 def write_file(path: Path, content: str | bytes) -> None:
     """Write the whole file or nothing, also if the disk is full or someone reads it now."""
+    path = Path(os.path.realpath(path))  # a link stays one
     if path.exists() and not path.is_file():
         raise InputError(f"{path}: cannot be written (not a file)")
     part = path.with_name(f".{path.name}.{os.getpid()}.part")

@@ -13,6 +13,7 @@ import numpy as np
 
 from sgdphase._own import UserCommand, UserProblem
 from sgdphase._report.page import (
+    PAGES,
     Html,
     folded,
     heading,
@@ -32,9 +33,9 @@ from sgdphase._report.runs import every_run, shared
 from sgdphase._sweep import Run, Store, table_of
 from sgdphase._sweep.table import flat
 from sgdphase.diagram import REGIMES, PhaseDiagram, phase_diagram, plane_from_table
-from sgdphase.diagram._cells import EXPERIMENT, choose
+from sgdphase.diagram._cells import EXPERIMENT, check_observable, choose
 from sgdphase.diagram._draw import draw_figure
-from sgdphase.errors import InputError
+from sgdphase.errors import InputError, check_output
 
 # A row has about 300 bytes: with more rows a browser takes long to open the page.
 MOST_RUNS = 20_000
@@ -88,17 +89,15 @@ def store_page(
 
     `fixed` picks runs as in `plane_from_table`, `factor` is that of `phase_diagram`.
     """
-    out = Path(path)
-    if out.suffix.lower() not in (".html", ".htm"):
-        raise InputError(f"{out}: must end in .html")
+    out = check_output(Path(path), PAGES)
     store = store if isinstance(store, Store) else Store(store)
     runs = store.runs()
     if not runs:
         raise InputError(f"{store.path}: holds no runs")
     columns = table_of(runs)
     # Runs that all failed have no observables, and still have a page.
-    if observable not in columns and any(run.outcome.observables for run in runs):
-        raise InputError(f"no column {observable}: the runs have {', '.join(sorted(columns))}")
+    if any(run.outcome.observables for run in runs):
+        check_observable(columns, observable)
     columns["key"] = np.array([run.training.key for run in runs])
     chosen = set(choose(columns, fixed)["key"].tolist())
     groups = experiments([run for run in runs if run.training.key in chosen])

@@ -20,7 +20,7 @@ const interval = (e, show) => {
 };
 
 // In the place of the second plane.
-export function ownPicture(figure, own) {
+export function ownPicture(figure, own, intervals) {
   const holder = figure.querySelector(".holder");
   let svg = holder.querySelector("#own-metric");
   const rows = own.rows.filter((r) => r.metric);
@@ -45,7 +45,7 @@ export function ownPicture(figure, own) {
           }))
         : []),
       ...rows
-        .filter((r) => r.metric.low > 0)
+        .filter((r) => intervals && r.metric.low > 0)
         .map((r) => ({
           points: [
             [r.batch, unit * r.metric.low],
@@ -56,12 +56,18 @@ export function ownPicture(figure, own) {
       { points, colour: "#0072b2", dots: 5, kind: "dot" },
     ],
     base: 2,
-    tall: true,
     xLabel: "batch size",
     yLabel: words(own.metric) + (unit === 100 ? ", %" : ""),
     empty: "no metric in this answer",
     marks: [{ x: own.limit?.value, label: own.limit ? "largest batch" : "" }],
   });
+}
+
+// Of the two pictures; the second is there if the answer has numbers of its metric.
+export function answerNames({ rows, metric }) {
+  const known = rows.length > 0;
+  const first = known ? "Learning rates that learn the same" : "Your training, and boundaries";
+  return [first, rows.some((r) => r.metric) ? words(metric) : ""];
 }
 
 export function advice(own) {
@@ -85,23 +91,30 @@ export function drawOwn(host, own, choices, choose) {
     host.append(label);
   }
   if (!own) return;
-  host.append(tag("p", advice(own)));
+  host.append(tag("p", advice(own)), ...own.remarks.map((remark) => tag("p", remark, "note")));
   if (!own.rows.length) return;
   const show = shown(own.metric);
   const table = document.createElement("table");
   const head = table.createTHead().insertRow();
-  for (const title of ["batch", "lr that learns the same", words(own.metric), "verdict", "steps"]) {
-    head.append(Object.assign(tag("th", title), { scope: "col" }));
-  }
+  const lr = (row) =>
+    row.exists === false
+      ? `none (best is ${digits(row.lr.value)})`
+      : interval(row.lr, (v) => digits(v));
+  const columns = [
+    ["batch", (row) => row.batch],
+    ["lr that learns the same", lr],
+    [words(own.metric), (row) => interval(row.metric, show)],
+    ["verdict", (row) => row.verdict],
+    // An answer from a table of runs does not have all of these.
+    ...["steps", "seeds"]
+      .filter((name) => own.rows.some((row) => row[name]))
+      .map((name) => [name, (row) => row[name] ?? "unknown"]),
+  ];
+  for (const [title] of columns) head.append(Object.assign(tag("th", title), { scope: "col" }));
   const body = table.createTBody();
   for (const row of own.rows) {
-    const lr =
-      row.exists === false
-        ? `none (best is ${digits(row.lr.value)})`
-        : interval(row.lr, (v) => digits(v));
     const line = body.insertRow();
-    for (const entry of [row.batch, lr, interval(row.metric, show), row.verdict, row.steps ?? ""])
-      line.append(tag("td", String(entry)));
+    for (const [, entry] of columns) line.append(tag("td", String(entry(row))));
   }
   const wide = tag("div", "", "wide");
   wide.append(table);

@@ -1,6 +1,6 @@
 // The page: one state (`view`), a function that shows it, and the actions that change it.
 
-import { advice, drawOwn, ownPicture } from "./answer.js";
+import { advice, answerNames, drawOwn, ownPicture } from "./answer.js";
 import { collapsePoints, drawCollapse, drawCollapsedCurves } from "./collapse.js";
 import { CURVES } from "./colours.js";
 import { byId, put, putPairs, replaceIfNew, tag } from "./dom.js";
@@ -13,7 +13,7 @@ import { drawChips, drawCut, drawTrajectory, drawUnfitted } from "./panels.js";
 import { makePlaneView } from "./plane.js";
 import { fillReadout } from "./readout.js";
 import { makeSliders, showSliders } from "./sliders.js";
-import { fromFragment, toFragment } from "./state.js";
+import { fromFragment, possibleRuns, toFragment } from "./state.js";
 import { settingOf, unpack } from "./stored.js";
 import { STEPS, showTour } from "./tour.js";
 import {
@@ -23,14 +23,17 @@ import {
   comparison,
   liveWords,
   otherWords,
+  scaleRows,
   trainedWords,
 } from "./words.js";
-import { MOST_RUNS, makeFiller, makeRuns, possibleRuns } from "./trainings.js";
+import { makeFiller, makeRuns } from "./trainings.js";
 import { makePool, serve } from "./worker.js";
 
 const PLANES = ["stored", "live", "own"];
-// Between two pictures of a plane that fills up: drawing must not slow down training.
+// Milliseconds between two pictures of a plane that fills up, and at least this many times what a
+// picture takes: drawing must not slow down training.
 const PAUSE = 200;
+const SHARE = 10;
 const HOW = "Arrow keys move the cursor, Enter trains the cell, Shift and Enter adds a training.";
 
 // The same script is the page's and its workers'.
@@ -41,7 +44,7 @@ function startPage() {
   const data = JSON.parse(byId("data").textContent);
   const stored = unpack(data.stored);
   const storedSetting = settingOf(data.stored);
-  const workers = Math.min(Math.max(navigator.hardwareConcurrency || 2, 2), 4);
+  const workers = Math.min(navigator.hardwareConcurrency || 2, 8);
   const pool = makePool(byId("program").textContent, workers);
   const view = fromFragment(location.hash);
   const runs = makeRuns(pool, later);
@@ -49,6 +52,8 @@ function startPage() {
   let hover = null; // the cell under the pointer
   let own = null; // what the user brought: { plane, diagnosis }
   let waiting = false; // for the next frame
+  let undone = null; // trainings before a drag that may be taken back
+  let took = 0; // milliseconds, the last picture
   let paused = 0; // the timer of the next picture
 
   // What is shown
@@ -57,6 +62,7 @@ function startPage() {
     const { size, dim, chi, margin, momentum } = view;
     return { size, dim, chi, margin, momentum };
   };
+  const progress = () => filler.live(setting()).progress ?? [0, 1];
   const answered = () => (view.plane === "own" && own?.diagnosis ? own.diagnosis : null);
 
   function planeNow() {
@@ -80,16 +86,18 @@ function startPage() {
     const cursor = there ? hover : chosen(plane);
     const given = { stored: storedSetting, live: setting(), own: null }[view.plane];
     const theory = given && boundaries(given);
-    showButtons();
-    showNotes();
+    showParts();
+    showNotes(plane, theory);
     if (view.collapse) showCollapse();
     else showPlanes(plane, cursor, theory);
     showCell(plane, cursor);
     showScales(plane, theory);
     drawChips(byId("chips"), runs.list);
-    drawTrajectory(byId("trajectory"), runs.list);
-    drawUnfitted(byId("unfitted"), runs.list);
-    drawCut(byId("cut"), byId("cut-note"), plane, cursor[0], given, theory);
+    if (!byId("trainings").hidden) {
+      drawTrajectory(byId("trajectory"), runs.list);
+      drawUnfitted(byId("unfitted"), runs.list);
+      drawCut(byId("cut"), byId("cut-note"), plane, cursor[0], given, theory);
+    }
     showTour(view.step);
     showSliders(view);
     const fragment = toFragment(view);
@@ -98,55 +106,63 @@ function startPage() {
     }
   }
 
-  function showButtons() {
+  // Only what there is something to show in.
+  function showParts() {
+    const mine = view.plane === "own";
     for (const name of PLANES) {
       const pressed = view.plane === name && !view.collapse;
       byId(`show-${name}`).setAttribute("aria-pressed", String(pressed));
     }
-    byId("show-own").hidden = !own;
     byId("collapse").setAttribute("aria-pressed", String(view.collapse));
-    for (const id of ["train-cell", "train-row", "train-diagonal"]) {
-      byId(id).disabled = view.plane === "own" || view.collapse;
-    }
+    byId("show-own").hidden = !own;
     byId("pair").hidden = view.collapse;
     byId("collapsed").hidden = !view.collapse;
+    byId("intervals").parentElement.hidden = view.collapse;
+    byId("keys").hidden = view.collapse || mine;
+    byId("sliders-card").hidden = mine;
+    byId("trainings").hidden = view.collapse || Boolean(answered());
+    for (const part of document.querySelectorAll(".traced")) part.hidden = mine;
+    document.querySelector(".board").classList.toggle("alone", view.collapse || mine);
+    document.body.classList.toggle("trained", runs.list.length > 0);
   }
 
-  function showNotes() {
+  function showNotes(plane, theory) {
     const words = {
       stored: () => STORED,
-      live: () => liveWords(filler.live(setting()).progress ?? [0, 1]),
+      live: () => liveWords(setting(), progress()),
       own: () => (own ? `From ${own.plane.title}.` : ""),
     };
     put("plane-note", view.collapse ? collapseWords(filler.collapse.lives) : words[view.plane]());
-    const other = view.plane === "stored" && runs.list.length;
-    const star = other && boundaries(setting()).criticalBatch;
-    put("live-note", comparison(runs.list) + trainedWords(setting()) + otherWords(star));
+    const other = view.plane === "stored" && boundaries(setting()).criticalBatch;
+    const trained = comparison(runs.list) + trainedWords(setting()) + otherWords(other);
+    put("live-note", runs.list.length ? trained : "");
     const entries = view.collapse
       ? collapseEntries(filler.collapse.lives)
       : answered()
-        ? answerEntries()
-        : planeEntries();
+        ? answerEntries(answered())
+        : planeEntries(plane, theory);
     drawLegend(byId("legend"), entries);
   }
 
   function showPlanes(plane, cursor, theory) {
     const diagnosis = answered();
+    const intervals = byId("intervals").checked;
     const look = {
       cursor: diagnosis ? null : cursor,
       theory,
-      intervals: byId("intervals").checked,
-      own: diagnosis && overlay(diagnosis),
+      intervals,
+      own: diagnosis && overlay(diagnosis, intervals),
     };
-    const name = diagnosis ? "Learning rates that learn the same" : "Alignment";
+    const [name, second] = diagnosis ? answerNames(diagnosis) : ["Alignment", "Test error"];
     byId("plane-value").querySelector(".name").textContent = name;
-    const second = diagnosis ? diagnosis.metric.replaceAll("_", " ") : "Test error";
     byId("plane-error").querySelector(".name").textContent = second;
+    byId("plane-error").hidden = !second;
     byId("pair").classList.toggle("answered", Boolean(diagnosis));
-    const label = (what) => `${what} in the plane of batch size and learning rate. ${HOW}`;
+    const label = (what) =>
+      `${what} in the plane of batch size and learning rate. ${diagnosis ? "" : HOW}`;
     views.value.draw(plane, { ...look, label: label(name) });
-    if (diagnosis) ownPicture(byId("plane-error"), diagnosis);
-    else views.error.draw(plane, { ...look, label: label("Test error") });
+    if (!diagnosis) views.error.draw(plane, { ...look, label: label(second) });
+    else if (second) ownPicture(byId("plane-error"), diagnosis, intervals);
   }
 
   function showCell(plane, cursor) {
@@ -156,42 +172,27 @@ function startPage() {
       replaceIfNew(host, tag("p", title, "where"), ...lines.map((line) => tag("p", line)));
     put("cell-title", view.collapse ? "Collapse" : diagnosis ? "Your training" : "This cell");
     if (view.collapse) say(...COLLAPSE);
-    else if (diagnosis) {
-      const lines =
-        "Line: learning rates that learn the same, with their intervals. Crosses: no learning rate does.";
-      say(`batch ${digits(diagnosis.batch)}, lr ${digits(diagnosis.lr)}`, advice(diagnosis), lines);
-    } else fillReadout(host, plane, cursor);
+    else if (diagnosis)
+      say(`batch ${digits(diagnosis.batch)}, lr ${digits(diagnosis.lr)}`, advice(diagnosis));
+    else fillReadout(host, plane, cursor, view.plane !== "own");
   }
 
   function showScales(plane, theory) {
-    const between = ({ value, low, high }) =>
-      Number.isFinite(low) && Number.isFinite(high)
-        ? `${digits(value)} [${digits(low)}, ${digits(high)}]`
-        : digits(value);
-    const limit = answered()?.limit;
-    const star = plane.lines?.criticalBatch;
-    const rows = [];
-    if (limit)
-      rows.push([
-        "largest batch that learns the same",
-        between(limit) + (limit.high === null ? " or more" : ""),
-      ]);
-    else if (!view.collapse)
-      rows.push(["critical batch B*, measured", star ? between(star) : "not yet"]);
-    if (theory) {
-      rows.push(["B* by theory", digits(theory.criticalBatch)]);
-      rows.push(["critical lr/batch T_c, by theory", digits(theory.criticalTemperature)]);
-    }
+    const wanted = !view.collapse && !answered();
+    const star = view.collapse ? null : plane.lines?.criticalBatch;
+    const count = view.plane === "live" ? progress() : [1, 1];
+    const rows = scaleRows(star, theory, answered()?.limit, wanted ? count : [0, 0]);
     putPairs(byId("scales"), rows);
+    byId("scales-card").hidden = !rows.length;
   }
 
   function showCollapse() {
     const { collapse } = filler;
     const points = collapsePoints(collapse.lives);
     const scaled = collapse.part > 0.5;
-    drawCollapse(byId("collapse-plane"), points, collapse.part);
+    drawCollapse(byId("collapse-plane"), byId("collapse-bar"), points, collapse.part);
     drawCollapsedCurves(byId("collapse-curves"), points, scaled, CURVES);
-    put("collapse-name", scaled ? "Colour: alignment over its GD value" : "Colour: alignment");
+    put("collapse-name", scaled ? "Alignment over its GD value" : "Alignment");
     if (collapse.part === 0 && !collapse.moving) moveAxes();
   }
 
@@ -215,15 +216,18 @@ function startPage() {
     waiting = true;
     requestAnimationFrame(() => {
       waiting = false;
+      const start = performance.now();
       show();
+      took = performance.now() - start;
     });
   }
 
   function soon() {
+    const wait = Math.max(PAUSE, SHARE * took);
     paused ||= setTimeout(() => {
       paused = 0;
       later();
-    }, PAUSE);
+    }, wait);
   }
 
   // Actions
@@ -232,6 +236,20 @@ function startPage() {
     view.runs = view.plane === "own" ? [] : possibleRuns(pairs, view.size);
     runs.set(view.runs, setting());
     show();
+  }
+
+  // Scrolls as little as shows an element.
+  function reveal(id) {
+    const node = byId(id);
+    const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
+    // On a phone the pair has no box of its own.
+    const shown = node.getClientRects().length ? node : node.querySelector(".holder");
+    shown.scrollIntoView({ block: "nearest", behavior: still ? "auto" : "smooth" });
+  }
+
+  function train(pairs) {
+    setRuns(pairs);
+    reveal("trajectory");
   }
 
   const on = {
@@ -246,13 +264,23 @@ function startPage() {
     },
     pick: (i, j) => {
       choose(i, j);
-      setRuns([[view.lr, view.batch]]);
+      if (view.plane === "own") show();
+      else train([[view.lr, view.batch]]);
     },
     drag: (cells, ended) => {
+      if (view.plane === "own") return;
       const plane = planeNow();
-      const line = cells.slice(0, MOST_RUNS).map(([i, j]) => [plane.lr[i], plane.batch[j]]);
-      if (ended) [view.lr, view.batch] = line.at(-1);
-      setRuns(line);
+      const line = cells.slice(0, 8).map(([i, j]) => [plane.lr[i], plane.batch[j]]);
+      undone ??= view.runs;
+      if (ended) {
+        [view.lr, view.batch] = line.at(-1);
+        undone = null;
+        train(line);
+      } else setRuns(line);
+    },
+    undo: () => {
+      setRuns(undone ?? view.runs);
+      undone = null;
     },
     move: (di, dj) => {
       const plane = planeNow();
@@ -263,8 +291,9 @@ function startPage() {
       show();
     },
     train: (add) => {
+      if (view.plane === "own") return;
       choose(...chosen(planeNow())); // the cell that is shown
-      setRuns([...(add ? view.runs : []), [view.lr, view.batch]]);
+      train([...(add ? view.runs : []), [view.lr, view.batch]]);
     },
   };
   const views = {
@@ -282,7 +311,7 @@ function startPage() {
     const plane = planeNow();
     const [i, j] = chosen(plane);
     const cells = [-2, -1, 0, 1, 2].map((k) => [plane.lr[i + up * k], plane.batch[j + k]]);
-    setRuns(cells.filter(([lr, batch]) => lr && batch));
+    train(cells.filter(([lr, batch]) => lr && batch));
   }
 
   function showPlane(name) {
@@ -300,7 +329,7 @@ function startPage() {
 
   function goTo(step) {
     view.step = step;
-    const { change, example } = STEPS[step - 1];
+    const { change, example, result } = STEPS[step - 1];
     if (example && !own)
       useOwn(readDiagnosis(data.example, "an example: digits, a small network, 20 epochs"));
     Object.assign(view, change);
@@ -309,6 +338,7 @@ function startPage() {
       Object.assign(view, { size: 1024, dim: 32, chi: 1, margin: 2 ** -7, momentum: 0 });
     if (filler.collapse && change.collapse) filler.collapse.part = 0;
     setRuns(view.runs);
+    reveal(result);
   }
 
   // What the user brings; of several planes one is chosen.
@@ -322,6 +352,7 @@ function startPage() {
     if (own.diagnosis) [view.lr, view.batch] = [own.diagnosis.lr, own.diagnosis.batch];
     put("own-message", message);
     byId("own-message").className = "";
+    byId("own").classList.add("filled");
     drawOwn(byId("own-answer"), own.diagnosis, choices, (k) => {
       own = choices[k];
       later();
@@ -332,6 +363,7 @@ function startPage() {
     try {
       useOwn(readOwn(await file.text(), file.name), `Shown above: ${file.name}.`);
       setRuns([]);
+      reveal("pair");
     } catch (error) {
       put("own-message", error.message);
       byId("own-message").className = "wrong";
@@ -368,18 +400,17 @@ function startPage() {
     window.addEventListener("hashchange", () => {
       Object.assign(view, fromFragment(location.hash));
       if (view.plane === "own" && !own) view.plane = "stored";
-      runs.set(view.runs, setting());
-      show();
+      setRuns(view.runs);
     });
     new ResizeObserver(later).observe(document.body);
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", later);
+    matchMedia("print").addEventListener("change", show); // no frame comes while printing
   }
 
   makeSliders(byId("sliders"), (name, value) => {
     view[name] = value;
     if (!view.collapse) view.plane = "live";
-    runs.set(view.runs, setting());
-    later();
+    setRuns(view.runs);
   });
   listen();
   if (data.own) {
@@ -388,6 +419,5 @@ function startPage() {
     useOwn(kind === "planes" ? { kind, planes: planes.map(unpack) } : readDiagnosis(json, name));
     if (location.hash) Object.assign(view, linked);
   } else if (view.plane === "own") view.plane = "stored";
-  runs.set(view.runs, setting());
-  show();
+  setRuns(view.runs);
 }

@@ -1,25 +1,17 @@
 // Small charts with two logarithmic axes.
 
-import { axes, clipped, element, linePath, makeScale, star, text } from "./svg.js";
+import { axes, clipped, element, fit, linePath, makeScale, marker, star, text } from "./svg.js";
 
 const log = Math.log10;
 const usable = (v) => v > 0 && Number.isFinite(v);
 
-// A series is { points: [[x, y]], colour, kind, dash, first, last, dots, note }.
-export function drawChart(
-  svg,
-  { series, xLabel, yLabel, marks = [], empty, notes = [], base = 10, tall = false },
-) {
-  const width = svg.parentElement.clientWidth;
-  const height = Math.round(tall ? Math.min(width * 0.98, 500) : Math.min(width * 0.72, 300));
-  svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
-  svg.setAttribute("width", width);
-  svg.setAttribute("height", height);
-  const box = { left: 68, right: width - 10, top: 8, bottom: height - 42 };
+// A series is { points: [[x, y]], colour, kind, first, last, dots, shape }.
+export function drawChart(svg, { series, xLabel, yLabel, marks = [], empty, base = 10 }) {
+  const box = fit(svg);
   const all = series.flatMap((s) => s.points.filter(([x, y]) => usable(x) && usable(y)));
   if (!all.length) {
     svg.replaceChildren(
-      text(width / 2, height / 2, empty, { class: "empty", "text-anchor": "middle" }),
+      text(box.width / 2, box.height / 2, empty, { class: "empty", "text-anchor": "middle" }),
     );
     return;
   }
@@ -60,9 +52,7 @@ export function drawChart(
     else
       for (const [a, b] of points)
         if (Number.isFinite(a + b))
-          inside.append(
-            element("circle", { cx: a, cy: b, r: s.dots, fill: s.fill ?? s.colour, class: s.kind }),
-          );
+          inside.append(marker(s.shape ?? 0, a, b, s.dots, { fill: s.colour, class: s.kind }));
     if (s.first)
       inside.append(
         element("circle", {
@@ -75,15 +65,7 @@ export function drawChart(
       );
     if (s.last) inside.append(star(...points.at(-1), 8, "last", { fill: s.colour }));
   }
-  svg.replaceChildren(
-    axes(box, { x, y, xLabel, yLabel, base, grid: true }),
-    inside,
-    ...notes.map((note, k) =>
-      text(box.left + 8, box.bottom - 10 - 16 * (notes.length - 1 - k), note, {
-        class: "mark-label",
-      }),
-    ),
-  );
+  svg.replaceChildren(axes(box, { x, y, xLabel, yLabel, base, grid: true }), inside);
 }
 
 function domain(values) {

@@ -3,13 +3,13 @@
 //
 //     max(1, T/T_c, (T/T_c)(B/B*)).
 
-import { colour } from "./colours.js";
+import { colour, gradient } from "./colours.js";
 import { drawChart } from "./chart.js";
 import { makeLive } from "./live.js";
-import { element, makeScale, axes } from "./svg.js";
+import { digits } from "./numbers.js";
+import { axes, fit, makeScale, marker } from "./svg.js";
 
 const FACTORS = [0.25, 1, 4];
-const SHAPES = ["circle", "square", "diamond"];
 // Marks at the same place are inside one another, and all of them can be seen.
 const SIZES = [11, 8, 5];
 
@@ -51,13 +51,8 @@ export function collapsePoints(lives) {
 }
 
 // `part` from 0 (raw axes) to 1 (scaled axes); between them points move on straight lines.
-export function drawCollapse(svg, points, part) {
-  const width = svg.parentElement.clientWidth;
-  const height = Math.round(Math.min(width * 0.98, 500));
-  svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
-  svg.setAttribute("width", width);
-  svg.setAttribute("height", height);
-  const box = { left: 68, right: width - 8, top: 6, bottom: height - 42 };
+export function drawCollapse(svg, bar, points, part) {
+  const box = fit(svg);
   const place = (p) => [0, 1].map((k) => p.raw[k] + part * (p.scaled[k] - p.raw[k]));
   const places = points.map(place);
   const domain = (k) => {
@@ -68,7 +63,10 @@ export function drawCollapse(svg, points, part) {
   const y = makeScale(domain(1), [box.bottom, box.top]);
   const value = (p) => Math.log(part > 0.5 ? p.ratio : p.m);
   const values = points.map(value);
-  const [low, high] = [Math.min(...values), Math.max(...values)];
+  const [low, high] = points.length ? [Math.min(...values), Math.max(...values)] : [0, 1];
+  bar.querySelector(".low").textContent = digits(Math.exp(low), 2);
+  bar.querySelector(".high").textContent = digits(Math.exp(high), 2);
+  bar.querySelector(".strip").style.background = gradient("value");
   const marks = points.map((p, k) => {
     const [a, b] = [x(places[k][0]), y(places[k][1])];
     return marker(p.series, a, b, SIZES[p.series], {
@@ -76,27 +74,12 @@ export function drawCollapse(svg, points, part) {
       class: "cell-mark",
     });
   });
-  const labels = part > 0.5 ? ["batch / B*", "T / T_c"] : ["batch size", "learning rate"];
+  const labels =
+    part > 0.5 ? ["batch / B*", "T / T_c, with T = lr/batch"] : ["batch size", "learning rate"];
   svg.replaceChildren(
     axes(box, { x, y, xLabel: labels[0], yLabel: labels[1], grid: true }),
     ...marks,
   );
-}
-
-// Of the plane with this number.
-export function marker(series, x, y, size, attributes) {
-  const shape = SHAPES[series];
-  if (shape === "circle") return element("circle", { cx: x, cy: y, r: size, ...attributes });
-  const half = shape === "square" ? size * 0.88 : size * 0.95;
-  const turn = shape === "diamond" ? { transform: `rotate(45 ${x} ${y})` } : {};
-  return element("rect", {
-    x: x - half,
-    y: y - half,
-    width: 2 * half,
-    height: 2 * half,
-    ...turn,
-    ...attributes,
-  });
 }
 
 // Where noise or the first step decides: alignment over T, against the batch.
@@ -110,6 +93,7 @@ export function drawCollapsedCurves(svg, points, scaled, colours) {
         scaled ? [2 ** p.scaled[0], p.ratio / 2 ** p.scaled[1]] : [p.batch, (p.m * p.batch) / p.lr],
       ),
     colour: colours[k],
+    shape: k,
     dots: 5,
     kind: "dot",
   }));
@@ -122,9 +106,8 @@ export function drawCollapsedCurves(svg, points, scaled, colours) {
     series,
     base: 2,
     empty: "training...",
-    tall: true,
     xLabel: scaled ? "batch / B*" : "batch size",
-    yLabel: scaled ? "alignment / GD value / (T/T_c)" : "alignment / T",
+    yLabel: scaled ? "alignment per T, over theory's" : "alignment / T",
     marks: scaled ? [{ x: 1, label: "B*" }] : [],
   });
 }

@@ -19,12 +19,12 @@ export function replaceIfNew(host, ...nodes) {
   if (host.innerHTML !== html) host.replaceChildren(...nodes);
 }
 
-// Terms and values, each pair in its own box.
+// Terms and values, each pair in its own box, with a hint if there is one.
 export function putPairs(list, pairs) {
-  const boxes = pairs.map(([term, value]) => {
-    const box = tag("div");
+  const boxes = pairs.map(([term, value, title = ""]) => {
+    const box = Object.assign(tag("div"), { title });
     box.append(tag("dt", term), tag("dd", value));
     return box;
   });
-  list.replaceChildren(...boxes);
+  replaceIfNew(list, ...boxes);
 }

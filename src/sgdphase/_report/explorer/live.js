@@ -4,7 +4,7 @@ import { readPhases } from "./phases.js";
 import { scales } from "./theory.js";
 
 const SEEDS = 3;
-const DOWN = 5; // octaves of learning rate below the bend of the GD line, and above
+const DOWN = 4; // octaves of learning rate below the bend of the GD line, and above
 const UP = 8;
 
 // The theory's boundaries; with momentum, steps add up to those of the rate lr/(1 - momentum).
@@ -20,7 +20,7 @@ export const keyOf = ({ size, dim, chi, margin, momentum }) =>
 // Powers of two around the theory's boundaries: `results[seed][i][j]` fills up.
 export function makeLive(setting, { octaves = 1, seeds = SEEDS } = {}) {
   const theory = boundaries(setting);
-  const bend = Math.round(Math.log2(theory.criticalTemperature * theory.criticalBatch));
+  const bend = Math.round(Math.log2(bendOf(theory)));
   const lr = [];
   for (let e = bend - DOWN; e <= bend + UP; e += octaves) lr.push(2 ** e);
   const batch = [];
@@ -29,36 +29,36 @@ export function makeLive(setting, { octaves = 1, seeds = SEEDS } = {}) {
   return { setting, theory, lr, batch, seeds, results: Array.from({ length: seeds }, blank) };
 }
 
-// Cells from the point where the regimes meet outwards.
-export function order(live) {
-  const { lr, batch, theory } = live;
-  const middle = [
-    Math.log2(theory.criticalTemperature * theory.criticalBatch),
-    Math.log2(theory.criticalBatch),
-  ];
-  const places = lr.flatMap((r, i) =>
-    batch.map((b, j) => [Math.hypot(Math.log2(r) - middle[0], Math.log2(b) - middle[1]), i, j]),
+// The learning rate at which the regimes meet.
+const bendOf = (theory) => theory.criticalTemperature * theory.criticalBatch;
+
+// [seed, i, j] of all trainings: seed by seed, from the point where the regimes meet outwards. B*
+// is read above the bend, and trainings below it take long: they wait for two seeds above.
+function order({ lr, batch, theory, results }) {
+  const far = (i, j) =>
+    Math.hypot(Math.log2(lr[i] / bendOf(theory)), Math.log2(batch[j] / theory.criticalBatch));
+  const places = results.flatMap((_, seed) =>
+    lr.flatMap((r, i) =>
+      batch.map((_, j) => [seed + (r < bendOf(theory) ? 1.5 : 0), far(i, j), seed, i, j]),
+    ),
   );
-  return places.sort((p, q) => p[0] - q[0]).map(([, i, j]) => [i, j]);
+  return places.sort((p, q) => p[0] - q[0] || p[1] - q[1]).map(([, , ...place]) => place);
 }
 
-// Ask for all cells, one seed after the other; `progress(done, total)` after each.
+// Ask for all trainings; `progress(done, total)` after each.
 export function fill(live, pool, group, progress) {
   const places = order(live);
-  const total = places.length * live.seeds;
-  let done = live.results.flat(2).filter(Boolean).length;
-  for (let seed = 0; seed < live.seeds; seed++) {
-    for (const [i, j] of places) {
-      if (live.results[seed][i][j]) continue;
-      const setting = { ...live.setting, lr: live.lr[i], batch: live.batch[j], seed };
-      pool.ask("cell", setting, { group }).then((result) => {
-        if (!result) return;
-        live.results[seed][i][j] = result;
-        progress(++done, total);
-      });
-    }
+  const missing = places.filter(([seed, i, j]) => !live.results[seed][i][j]);
+  let done = places.length - missing.length;
+  for (const [seed, i, j] of missing) {
+    const setting = { ...live.setting, lr: live.lr[i], batch: live.batch[j], seed };
+    pool.ask("cell", setting, { group }).then((result) => {
+      if (!result) return;
+      live.results[seed][i][j] = result;
+      progress(++done, places.length);
+    });
   }
-  if (done === total) progress(done, total);
+  if (!missing.length) progress(done, done);
 }
 
 const mean = (values) => values.reduce((a, b) => a + b, 0) / values.length;
@@ -70,11 +70,15 @@ function scatter(values) {
     : NaN;
 }
 
-// The plane as it is known now.
+// The plane as it is known now. Boundaries are told once every cell above the bend, where noise or
+// the first step decides, has two seeds: from a few cells they would be wrong.
 export function planeOf(live, title) {
-  const { lr, batch, results } = live;
+  const { lr, batch, results, theory } = live;
   const runsAt = (i, j) => results.flatMap((r, seed) => (r[i][j] ? [{ ...r[i][j], seed }] : []));
-  return summary({ lr, batch, title, runsAt });
+  const plane = summary({ lr, batch, title, runsAt });
+  const hot = lr.map((_, i) => i).filter((i) => lr[i] >= bendOf(theory));
+  const told = hot.every((i) => batch.every((_, j) => runsAt(i, j).length > 1));
+  return told ? plane : { ...plane, lines: {} };
 }
 
 // A plane from the runs of its cells: { alignment, testError, steps, status, seed }.

@@ -38,7 +38,8 @@ export function power(value) {
   return `2${raised(Math.round(n))}`;
 }
 
-export const percent = (value) => (Number.isFinite(value) ? `${digits(100 * value)} %` : "unknown");
+export const percent = (value, count = 3) =>
+  Number.isFinite(value) ? `${digits(100 * value, count)} %` : "unknown";
 
 // A power of ten or of two for the ticks of an axis.
 export const tickLabel = (base, n) =>

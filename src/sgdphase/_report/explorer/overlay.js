@@ -2,8 +2,10 @@
 
 import { element, linePath, star, text } from "./svg.js";
 
+const LABEL = 104; // pixels of "raise the batch"
+
 // Returns what draws it: path, points with intervals, the largest batch, an arrow.
-export function overlay(own) {
+export function overlay(own, intervals) {
   const log = Math.log2;
   return (x, y, box) => {
     const out = [];
@@ -46,7 +48,7 @@ export function overlay(own) {
     );
     for (const row of own.rows) {
       const at = [x(log(row.batch)), y(log(row.lr.value))];
-      if (row.lr.low > 0 && row.lr.high > 0)
+      if (intervals && row.lr.low > 0 && row.lr.high > 0)
         out.push(
           element("path", {
             class: "own-bar",
@@ -68,7 +70,7 @@ export function overlay(own) {
     }
     const here = [x(log(own.batch)), y(log(own.lr))];
     if (own.raiseTo)
-      out.push(...arrow(here, [x(log(own.raiseTo.batch)), y(log(own.raiseTo.lr.value))]));
+      out.push(...arrow(here, [x(log(own.raiseTo.batch)), y(log(own.raiseTo.lr.value))], box));
     out.push(
       star(...here, 10, "own-star"),
       text(here[0], here[1] + 26, "you", { class: "on-plane", "text-anchor": "middle" }),
@@ -77,7 +79,7 @@ export function overlay(own) {
   };
 }
 
-function arrow([a, b], [c, d]) {
+function arrow([a, b], [c, d], box) {
   const length = Math.hypot(c - a, d - b);
   if (length < 24) return [];
   const [u, v] = [(c - a) / length, (d - b) / length];
@@ -95,7 +97,7 @@ function arrow([a, b], [c, d]) {
       ]),
     }),
     element("path", { class: "own-arrow-head", d: head }),
-    text((sa + ea) / 2 - 8, (sb + eb) / 2 - 8, "raise the batch", {
+    text(Math.max((sa + ea) / 2 - 8, box.left + LABEL), (sb + eb) / 2 - 8, "raise the batch", {
       class: "own-label",
       "text-anchor": "end",
     }),

@@ -113,6 +113,7 @@ function equivalents(json, name) {
       verdict: "yours",
       metric: yours.metrics?.[metric],
       steps: yours.steps,
+      seeds: yours.seeds,
     },
     ...json.equivalents.map((r) => ({ ...r, metric: r.metrics?.[metric] })),
   ].sort((p, q) => p.batch - q.batch);
@@ -132,7 +133,7 @@ function equivalents(json, name) {
     raiseTo: good.at(-1) ?? null,
     limit,
     regime: json.regime,
-    unknown: json.unknown ?? [],
+    remarks: [...(json.warnings ?? []), ...(json.unknown ?? [])],
   };
 }
 
@@ -159,7 +160,7 @@ function untilFitted(json, name) {
     criticalBatch: star,
     gdLine: json.gd_line ?? [],
     regime: json.regime,
-    unknown: json.unknown ?? [],
+    remarks: [...(json.warnings ?? []), ...(json.unknown ?? [])],
   };
 }
 

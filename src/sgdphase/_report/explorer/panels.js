@@ -92,7 +92,7 @@ export function drawCut(svg, note, plane, row, setting, theory) {
       { points, colour: "#0072b2", dots: 4, kind: "dot" },
     ],
     marks: [
-      { x: star, label: star ? `B* = ${digits(star)} measured` : "" },
+      { x: star, label: star ? `B* = ${digits(star)}` : "" },
       { x: theory?.criticalBatch, kind: "mark theory" },
     ],
     base: 2,
@@ -101,6 +101,6 @@ export function drawCut(svg, note, plane, row, setting, theory) {
     empty: "no cells in this row yet",
   });
   note.textContent =
-    `Row of lr ${power(lr)}. Falls as 1/batch where noise decides, flat where the first step decides: B* is where the two lines meet.` +
+    `Row of lr ${power(lr)}; B* shows in high rows. Falls as 1/batch where noise decides, flat where the first step decides: B* is where the two lines meet.` +
     (theory ? ` Theory: B* = ${digits(theory.criticalBatch)} (orange), its two laws dotted.` : "");
 }

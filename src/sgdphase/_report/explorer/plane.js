@@ -5,10 +5,9 @@
 
 import { colour, gradient } from "./colours.js";
 import { digits } from "./numbers.js";
-import { axes, clipped, element, linePath, makeScale, star, text } from "./svg.js";
+import { axes, clipped, element, fit, linePath, makeScale, star, text } from "./svg.js";
 import { TARGETS } from "./phases.js";
 
-export const NAMES = { value: "alignment", error: "test error" };
 const SHORT = {
   "noise-dominated": "noise",
   "first-step-dominated": "first step",
@@ -36,7 +35,8 @@ export function rangeOf(plane, field) {
   return high > low ? [low, high] : [low - 0.5, high + 0.5];
 }
 
-// `on` = { hover(i, j), leave(), pick(i, j), drag(cells), move(di, dj), train(add) }.
+// `on` = { hover(i, j), leave(), pick(i, j), drag(cells, ended), undo(), move(di, dj),
+// train(add) }; `undo` takes a drag back.
 export function makePlaneView(host, field, on) {
   const canvas = document.createElement("canvas");
   const svg = element("svg", { tabindex: 0, role: "application", "aria-describedby": "readout" });
@@ -69,7 +69,6 @@ export function makePlaneView(host, field, on) {
   svg.addEventListener("pointerleave", () => on.leave());
   svg.addEventListener("pointerdown", (event) => {
     dragFrom = event.button === 0 ? cellAt(event) : null;
-    // A finger drags the page up and down, and the cursor sideways.
     if (dragFrom && event.pointerType === "mouse") svg.setPointerCapture(event.pointerId);
   });
   svg.addEventListener("pointerup", (event) => {
@@ -78,7 +77,12 @@ export function makePlaneView(host, field, on) {
     else if (dragFrom && at) on.pick(...at);
     dragFrom = null;
   });
-  svg.addEventListener("pointercancel", () => (dragFrom = null));
+  // The finger scrolls the page instead.
+  svg.addEventListener("pointercancel", () => {
+    if (dragFrom?.moved) on.undo();
+    dragFrom = null;
+    on.leave();
+  });
   svg.addEventListener("keydown", (event) => {
     const moves = { ArrowUp: [1, 0], ArrowDown: [-1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
     if (event.key in moves) on.move(...moves[event.key]);
@@ -88,19 +92,14 @@ export function makePlaneView(host, field, on) {
   });
 
   function draw(plane, { cursor, theory, intervals, own, label }) {
-    const width = holder.clientWidth;
-    const height = Math.round(Math.min(width * 0.98, 500));
-    const box = { left: 68, right: width - 8, top: 6, bottom: height - 42 };
+    const box = fit(svg);
     const edgesX = edges(plane.batch);
     const edgesY = edges(plane.lr);
     const x = makeScale([edgesX[0], edgesX.at(-1)], [box.left, box.right]);
     const y = makeScale([edgesY[0], edgesY.at(-1)], [box.bottom, box.top]);
     shown = { plane, x, y, edgesX, edgesY };
     const range = rangeOf(plane, field);
-    paint(canvas, plane, { width, height, x, y, edgesX, edgesY, range });
-    svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
-    svg.setAttribute("width", width);
-    svg.setAttribute("height", height);
+    paint(canvas, plane, { box, x, y, edgesX, edgesY, range });
     svg.setAttribute("aria-label", label);
     const inside = clipped(box);
     if (plane.lines) inside.append(...measured(plane.lines, x, y, box, intervals));
@@ -113,14 +112,12 @@ export function makePlaneView(host, field, on) {
     labelBar(bar, plane, field, range, cursor);
   }
 
-  return { draw, focus: () => svg.focus() };
+  return { draw };
 
-  function paint(target, plane, { width, height, x, y, edgesX, edgesY, range }) {
+  function paint(target, plane, { box, x, y, edgesX, edgesY, range }) {
     const ratio = window.devicePixelRatio || 1;
-    target.width = width * ratio;
-    target.height = height * ratio;
-    target.style.width = `${width}px`;
-    target.style.height = `${height}px`;
+    target.width = box.width * ratio;
+    target.height = box.height * ratio;
     const context = target.getContext("2d");
     context.scale(ratio, ratio);
     const style = getComputedStyle(host);

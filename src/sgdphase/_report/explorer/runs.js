@@ -6,7 +6,7 @@ import { colour } from "./colours.js";
 import { addTo } from "./groups.js";
 import { digits } from "./numbers.js";
 import { tag } from "./dom.js";
-import { axes, element, makeScale } from "./svg.js";
+import { axes, element, fit, makeScale } from "./svg.js";
 
 const RESULTS = ["status", "steps", "time", "seconds"];
 const FIRST = ["test_error", "alignment", "test_mse", "accuracy", "loss"];
@@ -154,16 +154,11 @@ function describe({ lr, batch, runs, mean, sd }, name, bars) {
 }
 
 function drawPlane(svg, settings, name, light) {
-  const width = svg.parentElement.clientWidth;
-  const height = Math.round(Math.min(width * 0.72, 300));
-  svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
-  svg.setAttribute("width", width);
-  svg.setAttribute("height", height);
+  const box = fit(svg);
   svg.setAttribute(
     "aria-label",
     `${name.replaceAll("_", " ")} of every setting; the table below has the numbers`,
   );
-  const box = { left: 68, right: width - 10, top: 8, bottom: height - 42 };
   const domain = (key) => {
     const logs = settings.map((s) => Math.log2(s[key]));
     return [Math.min(...logs) - 0.7, Math.max(...logs) + 0.7];
@@ -223,7 +218,6 @@ function drawCurves(svg, settings, name, bars) {
       { points: settings.map((s) => [s.batch, s.mean]), colour: "#0072b2", dots: 4, kind: "dot" },
     ],
     base: 2,
-    tall: false,
     xLabel: "batch",
     yLabel: name.replaceAll("_", " "),
     empty: "no positive numbers",

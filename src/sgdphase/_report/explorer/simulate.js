@@ -6,8 +6,8 @@ import { moments, online, unfittedFraction } from "./online.js";
 import { TRAIN, teacherPoints } from "./teacher.js";
 import { dot, trainPerceptron } from "./perceptron.js";
 
-// Points that may be looked at in one training, times d: about half a second.
-const WORK = 6e8;
+// Work of one training in multiplications: about half a second.
+const WORK = 3e8;
 const MOST_KEPT = 4;
 const kept = new Map(); // data sets, the last few
 

@@ -3,7 +3,7 @@
 export const LIMITS = {
   size: { low: 6, high: 12, step: 1, at: 10, name: "training points P", power: true },
   dim: { low: 3, high: 7, step: 1, at: 5, name: "dimensions d", power: true },
-  chi: { low: 0, high: 4, step: 0.25, at: 1, name: "chi: few points near the boundary if large" },
+  chi: { low: 0, high: 4, step: 0.25, at: 1, name: "chi: few points at the boundary" },
   margin: {
     low: -10,
     high: -2,
@@ -40,6 +40,23 @@ export function toFragment(state) {
   return parts.length ? `#${parts.join("&")}` : "";
 }
 
+// Beyond these a training would tell nothing, and take long.
+const RATES = [2 ** -20, 2 ** 20];
+const BATCHES = [1, 8192];
+const MOST_RUNS = 8;
+
+const clamp = (value, [low, high]) => Math.min(Math.max(value, low), high);
+
+// Pairs of lr and batch that can be trained with `size` points, without repeats; the last few.
+export function possibleRuns(pairs, size) {
+  const possible = pairs.map(([lr, batch]) => [
+    clamp(lr, RATES),
+    Math.round(clamp(batch, [1, size])),
+  ]);
+  const first = ([lr, batch]) => possible.findIndex((q) => q[0] === lr && q[1] === batch);
+  return possible.filter((pair, k) => first(pair) === k).slice(-MOST_RUNS);
+}
+
 // What cannot be read is left at its default: a link from elsewhere must not break the page.
 export function fromFragment(fragment) {
   const state = { ...START };
@@ -51,12 +68,15 @@ export function fromFragment(fragment) {
     else if (name === "collapse") state.collapse = text === "1";
     else if (name === "runs") {
       const pairs = text.split(",").map((p) => p.split(":").map(Number));
-      state.runs = pairs.filter((p) => p.length === 2 && p.every((v) => v > 0)).slice(0, 8);
+      state.runs = pairs.filter((p) => p.length === 2 && p.every((v) => v > 0));
     } else if (name in LIMITS) state[name] = inLimits(name, number);
     else if (name === "step")
       state.step = Number.isInteger(number) && number >= 0 && number <= 6 ? number : 0;
-    else if (number > 0 && Number.isFinite(number)) state[name] = number;
+    else if (number > 0) state[name] = number;
   }
+  state.lr = clamp(state.lr, RATES);
+  state.batch = clamp(state.batch, BATCHES);
+  state.runs = possibleRuns(state.runs, state.size);
   // Planes of several sizes are simulated, at the setting of the sliders.
   if (state.collapse) state.plane = "live";
   return state;
@@ -66,6 +86,6 @@ function inLimits(name, value) {
   const { low, high, power } = LIMITS[name];
   const at = power ? Math.log2(value) : value;
   if (!Number.isFinite(at)) return START[name];
-  const kept = Math.min(Math.max(at, low), high);
+  const kept = clamp(at, [low, high]);
   return power ? 2 ** Math.round(kept) : kept;
 }

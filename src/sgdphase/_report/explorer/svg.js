@@ -25,6 +25,13 @@ export function element(name, attributes = {}, ...children) {
 export const text = (x, y, content, attributes = {}) =>
   element("text", { x, y, ...attributes }, content);
 
+// The picture fills the element around it; returns the box inside of its axes.
+export function fit(svg) {
+  const { clientWidth: width, clientHeight: height } = svg.parentElement;
+  svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
+  return { left: 68, right: width - 10, top: 6, bottom: height - 42, width, height };
+}
+
 // Points as the path of a line; a point that is not finite interrupts it.
 export function linePath(points) {
   let begun = false;
@@ -120,6 +127,18 @@ export function clipped({ left, right, top, bottom }, room = 0) {
     height: bottom - top + 2 * room,
   };
   return element("svg", { ...place, viewBox: Object.values(place).join(" ") });
+}
+
+const SHAPES = ["circle", "square", "diamond"];
+
+// Of the series with this number.
+export function marker(series, x, y, size, attributes) {
+  const shape = SHAPES[series % 3];
+  if (shape === "circle") return element("circle", { cx: x, cy: y, r: size, ...attributes });
+  const half = shape === "square" ? size * 0.88 : size * 0.95;
+  const turn = shape === "diamond" ? { transform: `rotate(45 ${x} ${y})` } : {};
+  const corner = { x: x - half, y: y - half, width: 2 * half, height: 2 * half };
+  return element("rect", { ...corner, ...turn, ...attributes });
 }
 
 export function star(x, y, size, kind, attributes = {}) {

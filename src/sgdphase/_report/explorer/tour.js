@@ -1,4 +1,4 @@
-// Six short steps; each a sentence or two, and one action that shows it.
+// Six short steps; each a sentence or two, and one action that shows it, in the element `result`.
 
 import { byId, put } from "./dom.js";
 
@@ -8,6 +8,7 @@ export const STEPS = [
     text: "Every cell is a way to train: a batch size and a learning rate. Colour is what the trained model has learnt (left) and how often it is wrong on new data (right). Training always runs until every training point is fitted.",
     action: "Show the cell in the middle",
     change: { plane: "stored", collapse: false, lr: 4, batch: 64, runs: [] },
+    result: "pair",
   },
   {
     title: "Noise",
@@ -25,6 +26,7 @@ export const STEPS = [
         [32, 8],
       ],
     },
+    result: "charts",
   },
   {
     title: "First step",
@@ -42,6 +44,7 @@ export const STEPS = [
         [64, 1024],
       ],
     },
+    result: "charts",
   },
   {
     title: "Gradient descent",
@@ -57,18 +60,21 @@ export const STEPS = [
         [0.5, 256],
       ],
     },
+    result: "charts",
   },
   {
     title: "B* and the number of points",
-    text: "The regimes meet at a critical batch B*. It grows with the number of training points P. In units of B* and T_c, planes of several P fall onto one another.",
+    text: "The regimes meet at a critical batch B*. It grows with the number of training points P. In units of B* and of T_c, the lr/batch below which noise does not matter, planes of several P fall onto one another.",
     action: "Collapse three planes",
     change: { plane: "live", collapse: true, runs: [] },
+    result: "collapsed",
   },
   {
     title: "Your training",
     text: "sgdphase diagnose finds this for your own model: which learning rate goes with a larger batch, and from which batch on none does. Drop its diagnosis.json below to see your point and how far the batch can be raised.",
     action: "Show an example",
     change: { plane: "own", collapse: false, runs: [] },
+    result: "pair",
     example: true,
   },
 ];
@@ -88,4 +94,7 @@ export function showTour(number) {
   byId("tour-back").hidden = number < 2;
   byId("tour-action").hidden = byId("tour-end").hidden = !step;
   byId("tour-next").hidden = number === STEPS.length;
+  byId("tour").classList.toggle("on", Boolean(step));
+  const covered = step ? byId("tour").offsetHeight : 0;
+  document.documentElement.style.setProperty("--tour", `${covered}px`);
 }

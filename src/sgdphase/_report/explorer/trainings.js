@@ -4,8 +4,6 @@ import { collapseLives } from "./collapse.js";
 import { CURVES } from "./colours.js";
 import { fill, keyOf, makeLive, planeOf } from "./live.js";
 
-export const MOST_RUNS = 8;
-
 // Trainings that are traced in time. `done` is called when one ends.
 export function makeRuns(pool, done) {
   const nameOf = (run) => [run.key, run.lr, run.batch].join();
@@ -32,13 +30,6 @@ export function makeRuns(pool, done) {
     });
   };
   return runs;
-}
-
-// Pairs of lr and batch without repeats, with batches up to the number of points; the last few.
-export function possibleRuns(pairs, size) {
-  const possible = pairs.map(([lr, batch]) => [lr, Math.min(batch, size)]);
-  const first = ([lr, batch]) => possible.findIndex((q) => q[0] === lr && q[1] === batch);
-  return possible.filter((pair, k) => first(pair) === k).slice(-MOST_RUNS);
 }
 
 // Planes that are simulated. `progress` is called after each cell.

@@ -3,6 +3,8 @@
 
 import { trainCell, trainTraced } from "./simulate.js";
 
+// Jobs that a worker is given before it has answered: on a busy computer it must not wait.
+const AHEAD = 4;
 const KINDS = { cell: trainCell, traced: trainTraced };
 
 // In a worker: answer jobs.
@@ -20,31 +22,34 @@ export function serve(scope) {
 // then resolve to null. Urgent jobs go first.
 export function makePool(source, count) {
   const url = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
-  const idle = [];
+  const workers = [];
   const waiting = [];
   const running = new Map();
-  let started = 0;
   let next = 0;
 
   function start() {
-    const worker = new Worker(url);
-    worker.onmessage = ({ data }) => {
+    const worker = { thread: new Worker(url), jobs: 0 };
+    worker.thread.onmessage = ({ data }) => {
       const job = running.get(data.id);
       running.delete(data.id);
-      idle.push(worker);
+      worker.jobs--;
       if (data.error) job.reject(new Error(data.error));
       else job.resolve(data.result);
       hand();
     };
+    workers.push(worker);
     return worker;
   }
 
   function hand() {
-    while (waiting.length && (idle.length || started < count)) {
-      const worker = idle.pop() ?? (started++, start());
+    while (waiting.length) {
+      let worker = workers.reduce((a, b) => (b.jobs < a.jobs ? b : a), { jobs: AHEAD });
+      if (worker.jobs && workers.length < count) worker = start();
+      if (worker.jobs === AHEAD) return;
       const job = waiting.shift();
       running.set(job.id, job);
-      worker.postMessage({ id: job.id, kind: job.kind, setting: job.setting });
+      worker.jobs++;
+      worker.thread.postMessage({ id: job.id, kind: job.kind, setting: job.setting });
     }
   }
 
