@@ -6,6 +6,7 @@ import pytest
 
 from sgdphase import Estimate
 from sgdphase.paper import Above, Below, Claims, Constant, Runs, Tolerance
+from sgdphase.paper._claim import verdict_of
 
 
 @pytest.mark.parametrize(
@@ -25,6 +26,11 @@ def test_equal(low: float, high: float, verdict: str) -> None:
     claim = spec.decide(Runs(()))
     assert claim.verdict == verdict
     assert "why not" in claim.rule
+
+
+def test_more_seeds_do_not_mend_a_misfit() -> None:
+    assert verdict_of(Estimate(1.0, 0.8, 1.2), 0.9, 1.1) == ("undecided", 4)
+    assert verdict_of(Estimate(1.0, 0.8, 1.2, misfit=True), 0.9, 1.1) == ("undecided", math.inf)
 
 
 def test_half_lines() -> None:

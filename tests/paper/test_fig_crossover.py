@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 from sgdphase._records import Outcome
+from sgdphase._sweep import Run
 from sgdphase.diagram import phase_diagram, plane_from_table
 from sgdphase.paper import theory
 from sgdphase.paper._figure import FIGURES
 from sgdphase.paper._measure import per_seed
-from sgdphase.paper._runs import at, expected_error, mean_at, time_grid
+from sgdphase.paper._runs import Runs, at, expected_error, mean_at, time_grid
 from sgdphase.stats import seed_means
 from sgdphase.theory import constants, scales
 
@@ -224,6 +225,38 @@ def test_dependence_on_the_dimension(law, fails, planted):
     claims = ("1a", "1c", "1d", "2")
     found = planted("figS9a", lambda training: leaving(training, **law), *claims)
     assert found == {id: "fails" if id in fails else "holds" for id in claims}
+
+
+def times(training, b=2.0, later=0.0, bump=0.0):
+    """`t_hat ~ T P^b` and `t* ~ t_hat P^later`; `bump` raises every second size."""
+    noise = np.random.default_rng([training.seed, int(training.key[:12], 16)]).standard_normal(2)
+    size = training.train_size
+    t_hat = 1e-3 * training.temperature * size**b * np.exp(0.2 * noise[0])
+    t_hat *= 1 + bump * (np.log2(size) % 4 == 0)
+    end = 6 * t_hat * size**later * np.exp(0.1 * noise[1])
+    return Outcome("fitted", 1, float(end), {"crossover_time": t_hat})
+
+
+@pytest.mark.parametrize(
+    ("law", "fails"),
+    [
+        ({}, ()),
+        ({"b": 1.8}, ("2b", "2c", "3b", "3c")),
+        ({"later": -0.2}, ("3b", "3c", "3d")),
+    ],
+)
+def test_times_of_several_sizes(law, fails, planted):
+    ids = ("2a", "2b", "2c", "3a", "3b", "3c", "3d", "3e")
+    found = planted("figS10b", lambda training: times(training, **law), *ids)
+    assert found == {id: "fails" if id in fails else "holds" for id in ids}
+
+
+def test_sizes_that_scatter_need_other_sizes_not_seeds():
+    figure = FIGURES["figS10b"]
+    runs = Runs(tuple(Run(t, times(t, bump=0.3), 1.0) for t in figure.plan("paper")))
+    claims = {claim.id: claim for claim in figure.decide(runs, "paper")}
+    assert claims["figS10b.2b"].verdict == "undecided"
+    assert "more than seeds explain" in claims["figS10b.2b"].cost
 
 
 def test_trajectories_stand_beyond_their_ends():

@@ -235,3 +235,30 @@ def test_collapses_over_decay(planted):
     assert found == {"3a": "holds", "3b": "holds", "1": "holds", "5": "holds"}
     found = planted("figS2a", lambda training: with_decay(training, b=1.7), "3a", "3b")
     assert found == {"3a": "fails", "3b": "holds"}
+
+
+def growing(training, less=0.0, drift=0.0):
+    """`w1 ~ P^gamma` and `t ~ P^b`, both with an exponent that is too low and changes with `P`."""
+    c, log = constants(training.problem.chi), np.log(training.train_size / 2**12)
+    rng = np.random.default_rng([training.seed, int(training.key[:12], 16)])
+    off = np.exp(-less * log + drift * log**2 + 0.05 * rng.standard_normal(2))
+    w1, t = 10 * np.exp(c.gamma * log) * off[0], 1e6 * np.exp(c.b * log) * off[1]
+    path = {"time": np.array([t / 8, t]), "w1": np.array([w1 / 2, 2 * w1])}
+    observables = {"w1": w1, "crossover_time": t}
+    return Outcome("fitted", 1, float(t), observables, path)
+
+
+@pytest.mark.parametrize(
+    ("law", "verdicts"),
+    [
+        ({}, ["holds"] * 4),
+        ({"less": 0.3}, ["fails"] * 4),
+        ({"less": 0.3, "drift": 0.02}, ["fails"] * 4 + ["holds"] * 2),
+        ({"less": 0.3, "drift": -0.02}, ["fails"] * 4 + ["fails"] * 2),
+    ],
+)
+def test_effective_exponents(law, verdicts, planted):
+    """At chi = 1, where the largest sizes have fewer seeds than the others."""
+    ids = [f"chi1.{id}" for id in (1, 2, 3, 4, 7, 8)][: len(verdicts)]
+    found = planted("figX1", lambda training: growing(training, **law), *ids)
+    assert found == dict(zip(ids, verdicts, strict=True))

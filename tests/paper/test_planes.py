@@ -126,6 +126,22 @@ def test_change_over_a_region_as_a_part_of_the_panel() -> None:
     assert again is not None and again.value == pytest.approx(-0.25, abs=0.01)
 
 
+@pytest.mark.parametrize("height", [0.0, 0.5])
+def test_a_hump_over_a_region_is_a_change(height: float) -> None:
+    """Without any trend over the region: in the middle it is exp(height) times that at the ends."""
+    errors = plane()
+    region = np.zeros((LR.size, BATCH.size), dtype=bool)
+    region[2:7, 3:8] = True
+    jitter = 1 + 0.001 * np.random.default_rng(0).standard_normal(errors.value.shape)
+    place = np.linspace(-1, 1, 5)[None, :, None]
+    errors.value[:] = LR[:, None, None] ** -0.1 * jitter
+    errors.value[2:7, 3:8] *= np.exp(height * (1 - place**2))
+    change = relative_change(errors, region, "batch")
+    whole = np.ptp(np.log(errors.value.mean(axis=-1)))
+    assert change is not None and change.low - 0.01 <= -height / whole <= change.high + 0.01
+    assert abs(change.value) == pytest.approx(height / whole, abs=0.01)
+
+
 def test_cells_on_a_line_give_no_two_slopes() -> None:
     region = np.eye(LR.size, BATCH.size, dtype=bool)
     assert region_fit(plane(), region, (1, 0), (0, 1)) is None

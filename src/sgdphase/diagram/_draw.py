@@ -11,7 +11,7 @@ from sgdphase._typing import FloatArray, Mask
 from sgdphase.diagram._phase import PhaseDiagram
 from sgdphase.diagram._regimes import TARGETS
 from sgdphase.diagram._style import new_figure, save
-from sgdphase.errors import InputError, require_type
+from sgdphase.errors import PICTURES, InputError, check_output, require_type
 from sgdphase.stats import power_of_two_tex
 
 if TYPE_CHECKING:
@@ -63,19 +63,12 @@ def draw(diagram: PhaseDiagram, path: str | Path) -> Path:
     sgdphase.errors.InputError: map.txt: must end in .png, .pdf or .svg
     """
     require_type("diagram", diagram, PhaseDiagram, "what `phase_diagram` returns")
-    out = check_picture(Path(path))
+    out = check_output(Path(path), PICTURES)
     try:
         save(draw_figure(diagram), out)
     except OSError as error:
         raise InputError(f"{out}: cannot be written ({error.strerror})") from None
     return out
-
-
-def check_picture(path: Path) -> Path:
-    """The path of a picture; `InputError` for a format that is not written."""
-    if path.suffix.lower() not in (".png", ".pdf", ".svg"):
-        raise InputError(f"{path}: must end in .png, .pdf or .svg")
-    return path
 
 
 def draw_figure(diagram: PhaseDiagram) -> Figure:
@@ -196,9 +189,12 @@ def draw_legend(figure: Figure, diagram: PhaseDiagram) -> None:
     if np.isnan(diagram.grid("value").astype(np.float64)).any():
         entries.append(Patch(color=_GREY, label="not run, or not fitted"))
     if entries:
-        columns = 3 if figure.get_size_inches()[0] < 6 else 6
-        look: Any = {"fontsize": 8, "frameon": False, "handlelength": 1.8, "columnspacing": 1.2}
-        figure.legend(handles=entries, loc="outside lower center", ncols=columns, **look)
+        look: Any = {"ncols": 6, "handlelength": 1.8, "columnspacing": 1.2}
+        if figure.get_size_inches()[0] < 6:
+            look = {"ncols": 3, "handlelength": 1.5, "columnspacing": 0.8, "handletextpad": 0.4}
+        figure.legend(
+            handles=entries, loc="outside lower center", fontsize=8, frameon=False, **look
+        )
 
 
 def draw_lines(axes: Any, diagram: PhaseDiagram) -> None:

@@ -11,10 +11,10 @@ import numpy as np
 
 from sgdphase._typing import FloatArray
 from sgdphase.diagram._best_rates import BestRates, rule
-from sgdphase.diagram._draw import check_picture, plane_edges
+from sgdphase.diagram._draw import plane_edges
 from sgdphase.diagram._run_table import RunTable
 from sgdphase.diagram._style import ORANGE, new_figure, save
-from sgdphase.errors import InputError
+from sgdphase.errors import PICTURES, InputError, check_output
 from sgdphase.stats import digits
 
 _GREY = "0.88"
@@ -40,7 +40,7 @@ def draw_runs(tables: RunTable | Sequence[RunTable], path: str | Path) -> Path:
         ...
     sgdphase.errors.InputError: picture.txt: must end in .png, .pdf or .svg
     """
-    out = check_picture(Path(path))
+    out = check_output(Path(path), PICTURES)
     several = [tables] if isinstance(tables, RunTable) else list(tables)
     columns = min(4, math.ceil(math.sqrt(len(several))))
     rows = math.ceil(len(several) / columns)

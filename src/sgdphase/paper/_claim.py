@@ -119,7 +119,8 @@ def verdict_of(measured: Estimate, first: float, last: float) -> tuple[Verdict, 
     """The verdict for a number that should lie between bounds.
 
     If it is undecided, also the factor by which there must be more seeds, if the interval shrinks
-    as their root: it must not reach the nearest bound any more.
+    as their root: it must not reach the nearest bound any more. It is infinite where the interval
+    comes from what seeds do not explain.
 
     >>> verdict_of(Estimate(1.0, 0.8, 1.2), 0.9, 1.1)
     ('undecided', 4.0)
@@ -131,6 +132,8 @@ def verdict_of(measured: Estimate, first: float, last: float) -> tuple[Verdict, 
         return "holds", None
     if high < first or last < low:
         return "fails", None
+    if measured.misfit:
+        return "undecided", math.inf
     ratios = [
         ((high if bound > measured.value else low) - measured.value) / (bound - measured.value)
         for bound in (first, last)

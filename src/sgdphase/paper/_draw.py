@@ -84,22 +84,22 @@ def _number(value: float) -> str:
     return power_or_digits(value, below=0) if plain else power_of_two_tex(value)
 
 
-def letters(axes: Sequence[Any]) -> None:
-    """(a), (b), ... over the panels of a figure."""
-    for each, letter in zip(axes, "abcdefgh", strict=False):
+def one_of(runs: Runs, *but: str) -> str:
+    """The `conditions` of a picture that draws the first seed."""
+    return f"{conditions(runs.at(seed=0), *but)} of {len(runs.values('seed'))}"
+
+
+def letters(axes: Sequence[Any], names: Sequence[str] = "abcdefgh") -> None:
+    """(a), (b), ... before the titles of the panels of a figure, or other names."""
+    for each, name in zip(axes, names, strict=False):
         title = each.get_title()
         where = "center" if title else "left"
-        each.set_title(f"({letter}) {title}".strip(), loc=where, fontsize="medium")
+        each.set_title(f"({name}) {title}".strip(), loc=where, fontsize="medium")
 
 
 def key(axes: Any, fmt: str, label: str, color: Any = "0.4", **look: Any) -> None:
     """An entry of the legend, for what is drawn in many colours."""
     axes.plot([], [], fmt, color=color, label=label, **look)
-
-
-def letter(axes: Any, text: str) -> None:
-    """The paper's letter of a panel, above its left corner."""
-    axes.set_title(f"({text})", loc="left", fontsize="medium", fontweight="bold")
 
 
 def legend(axes: Any, loc: str, **other: Any) -> None:
@@ -222,7 +222,7 @@ class Curves:
             self.on(each, part)
             if self.legend is None:
                 legend_outside(figure, each)
-            elif self.by:
+            elif each.get_legend_handles_labels()[1]:
                 legend(each, **self.legend)
         if self.panels:
             letters(axes)
@@ -248,6 +248,9 @@ class Curves:
         for mark, marker in markers.items() if self.marks else ():
             label = power_label(self.symbols[self.marks], mark)
             key(axes, marker, label, markersize=4, fillstyle="none")
+        lost = [run for run in shown.runs if self.fitted and run.outcome.status != "fitted"]
+        if lost:
+            key(axes, ".", f"{len(lost)} of {len(shown.runs)} runs\ndid not end", "k")
         axes.set(xscale="log", yscale="log", xlabel=self.xlabel, ylabel=self.ylabel)
         axes.set_title(self.title(runs) if self.title else "", fontsize="medium")
         if self.extra:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,6 +16,7 @@ from sgdphase._sweep import Plan, grid
 from sgdphase._sweep.trainers import cost_of
 from sgdphase.errors import InputError, likely, listed, one_line
 from sgdphase.paper._claim import Decide, decided
+from sgdphase.paper._draw import letters
 from sgdphase.paper._ledger import Claim, Claims, Ledger
 from sgdphase.paper._ledger import Scale as Scale
 from sgdphase.paper._runs import Runs
@@ -113,8 +115,6 @@ class Figure(Shown):
         Observables in time that it needs, with `time` or `step`; none by default.
     remark : str
         What a reader of the verdicts should know, such as what was changed after a first run.
-    reduced : bool, default False
-        Whether a line below the picture says what the plan left out of the paper's.
     ledger : "paper", "theory" or "ours", default "paper"; to which its claims are added
     simulate : function of a scale
         Gives the runs instead of the plan, where they are no trainings.
@@ -134,7 +134,6 @@ class Figure(Shown):
     claims: Sequence[Decide]
     trajectories: Sequence[str] = ()
     remark: str = ""
-    reduced: bool = False
     ledger: Ledger = "paper"
     simulate: Callable[[Scale], Runs] | None = None
 
@@ -151,28 +150,35 @@ class Figure(Shown):
 
     def _cost(self, claim: Claim, runs: Runs, scale: Scale) -> str:
         """What it would take to decide a claim that `runs` do not."""
-        if claim.verdict != "undecided" or self.simulate or not runs.runs:
+        if claim.verdict != "undecided" or not runs.runs:
             return ""
-        seeds, seconds = len(runs.values("seed")), sum(run.seconds for run in runs.runs)
-        if claim.more_seeds is not None:
-            needed = math.ceil(seeds * claim.more_seeds)
+        more, seeds = claim.more_seeds, len(runs.values("seed"))
+        if more is not None and math.isfinite(more):
+            if self.simulate:
+                return f"about {more:.2g} times the simulations"
+            needed = math.ceil(seeds * more)
             if needed > _TOO_MANY:
                 return f"more than {_TOO_MANY} seeds: the number is close to the end of its range"
-            time = duration(seconds * (needed - seeds) / seeds)
-            return f"about {needed} seeds ({seeds} now), {time} more on one core"
+            seconds = sum(run.seconds for run in runs.runs) * (needed - seeds) / seeds
+            return f"about {needed} seeds ({seeds} now), {duration(seconds)} more on one core"
         if scale != "paper":
             seconds = sum(cost_of(training.model)(training) for training in self.plan("paper"))
-            return f"the runs of paper scale, {duration(seconds)} on one core"
-        return "a larger plan than the paper's"
+            time = "" if self.simulate else f", {duration(seconds)} on one core"
+            return f"the runs of paper scale{time}"
+        why = ": points scatter about the law by more than seeds explain" if more else ""
+        return f"a larger plan than the paper's{why}"
 
     def picture(self, runs: Runs, scale: Scale) -> Any:
-        """The drawing of `runs` at a `scale`, with the line below it."""
+        """The drawing of `runs` at a `scale`, with the paper's letter and a line below it."""
         drawn = self.draw(runs)
-        if self.reduced:
-            letters = int(19 * drawn.get_size_inches()[0])  # that fit its width
-            lines = textwrap.wrap(left_out(self.plan(scale), self.plan("paper")), letters)
-            drawn.supxlabel("\n".join(lines), fontsize=7, color="0.4")
-            _raise_legends(drawn, len(lines))
+        panel, of_paper = drawn.axes[0], re.fullmatch(r"fig(?:4|S\d+)([a-d])", self.name)
+        if of_paper and not (panel.get_title("left") or panel.get_title()).startswith("("):
+            letters([panel], of_paper[1])
+        short = int(19 * drawn.get_size_inches()[0])  # letters that fit its width
+        left = left_out(self.plan(scale), self.plan("paper"), scale)
+        lines = textwrap.wrap(left, short)
+        drawn.supxlabel("\n".join(lines), fontsize=7, color="0.4")
+        _raise_legends(drawn, len(lines))
         return drawn
 
 
@@ -207,14 +213,15 @@ _CAPTION: dict[str, Callable[[Training], Any]] = {
 }
 
 
-def left_out(plan: Sequence[Training], paper: Sequence[Training]) -> str:
-    """What a plan and that of the paper's setting differ in."""
+def left_out(plan: Sequence[Training], paper: Sequence[Training], scale: Scale = "paper") -> str:
+    """What a plan and that of the paper's setting differ in; the `scale` if in nothing."""
     parts = []
     for name, value in _CAPTION.items():
         own, full = (_shown(name, map(value, trainings)) for trainings in (plan, paper))
         if own != full:
             parts.append(f"{name} {own} (paper scale {full})")
-    return "; ".join(parts) or "at paper scale"
+    same = "paper" if plan else scale  # simulations have no plan
+    return "; ".join(parts) or f"at {same} scale"
 
 
 def _shown(name: str, values: Iterable[Any]) -> str:
@@ -267,9 +274,8 @@ FIGURES: Mapping[str, Figure] = _Catalog()
 def chosen(names: Iterable[str]) -> list[Figure]:
     """The figures of these names; `all` is all of them."""
     wanted = list(names)
-    if "all" in wanted:
-        return list(FIGURES.values())
     try:
-        return [FIGURES[name] for name in wanted]
+        figures = [FIGURES[name] for name in wanted if name != "all"]
     except KeyError as error:
         raise InputError(f"{error.args[0]}, and all") from None
+    return list(FIGURES.values()) if "all" in wanted else figures

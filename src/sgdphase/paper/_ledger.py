@@ -32,7 +32,7 @@ class Claim(Shown):
     cost : str
         What it would take to decide an undecided claim.
     more_seeds : float or None
-        So many times the seeds would do, if the interval shrinks as their root.
+        So many times the seeds would do, if the interval shrinks as their root; infinite if none.
     """
 
     id: str

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from sgdphase._sweep import Progress, Store, Workers, missing, sweep
-from sgdphase.errors import InputError
+from sgdphase.errors import InputError, check_folder
 from sgdphase.paper._figure import FIGURES, Figure, Scale, check_scale, chosen
 from sgdphase.paper._ledger import Claims
 from sgdphase.paper._runs import Runs
@@ -82,7 +82,7 @@ def make(
     tiny.1  holds    1 [1, 1]          1  w1 ~ lr
     """
     (figure,) = chosen([figure]) if isinstance(figure, str) else [figure]
-    store, out = store if isinstance(store, Store) else Store(store), _folder(out)
+    store, out = store if isinstance(store, Store) else Store(store), check_folder(Path(out))
     runs = collect(figure, scale, store, workers=workers, progress=progress)
     provenance = {
         "figure": figure.name,
@@ -115,7 +115,7 @@ def redraw(figure: Figure | str, tables: Path | str, out: Path | str) -> Claims:
     from sgdphase.diagram._style import save
 
     (figure,) = chosen([figure]) if isinstance(figure, str) else [figure]
-    tables, out = Path(tables), _folder(out)
+    tables, out = Path(tables), check_folder(Path(out))
     runs, provenance = read_tables(tables, figure.name)
     scale: Scale = provenance["scale"]
     claims = figure.decide(runs, scale)
@@ -208,7 +208,9 @@ def _ledgers(folder: Path) -> list[dict[str, Any]]:
     for path in paths:
         try:
             ledger = json.loads(path.read_text())
-        except ValueError as error:
+        except OSError as error:
+            raise InputError(f"'{path}': cannot be read ({error.strerror or error})") from None
+        except (ValueError, RecursionError) as error:
             raise InputError(f"'{path}': is not JSON ({error})") from None
         valid = isinstance(ledger, dict) and ledger.keys() >= _HEAD
         claims = ledger["claims"] if valid else None
@@ -218,10 +220,3 @@ def _ledgers(folder: Path) -> list[dict[str, Any]]:
             raise InputError(f"'{path}': holds no claims as `sgdphase figure` writes them")
         ledgers.append(ledger)
     return ledgers
-
-
-def _folder(path: Path | str) -> Path:
-    folder = Path(path)
-    if folder.exists() and not folder.is_dir():
-        raise InputError(f"'{folder}': is a file; a folder is needed")
-    return folder

@@ -258,7 +258,6 @@ def _figure(name: str, chi: float, claims: Any) -> Figure:
         plan=_grid(chi, train_size=1024, dim=32, lr=rates, batch=batches, seeds=3),
         draw=draw_phases,
         claims=claims,
-        reduced=True,
     )
 
 
@@ -281,7 +280,6 @@ FIGURES = (
         plan=_full_batches,
         draw=draw_line,
         claims=[line_claims],
-        reduced=True,
     ),
     Figure(
         "figX2",
@@ -289,7 +287,6 @@ FIGURES = (
         plan=together(_small_grid(0.0, -4), _small_grid(1.0, -6), _small_grid(3.0, -6)),
         draw=draw_with_theory,
         claims=[Each("chi", lambda chi: [prefactor_claims])],
-        reduced=True,
         ledger="ours",
     ),
 )

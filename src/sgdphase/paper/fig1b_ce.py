@@ -16,7 +16,7 @@ import numpy as np
 from sgdphase._typing import FloatArray
 from sgdphase.diagram._style import BLUE, ORANGE, new_figure
 from sgdphase.paper._claim import Above, Constant, Spec, Tolerance
-from sgdphase.paper._draw import draw_curve, key, legend, letter
+from sgdphase.paper._draw import draw_curve, key, legend, letters
 from sgdphase.paper._figure import Figure, Grid, together
 from sgdphase.paper._measure import exponent, per_seed
 from sgdphase.paper._runs import Runs
@@ -26,8 +26,8 @@ from sgdphase.stats import logarithms, powers, seed_means
 
 LOSSES = {"hinge": ("hinge", BLUE, "o"), "logistic": ("cross-entropy", ORANGE, "s")}
 PANELS = (
-    ("a", "weight_change", r"weight change $|w-w_0|/|w_0|$"),
-    ("b", "test_error", "test error"),
+    ("weight_change", r"weight change $|w-w_0|/|w_0|$"),
+    ("test_error", "test error"),
 )
 FEWEST = 3  # temperatures of an exponent with an interval
 
@@ -74,13 +74,12 @@ def claims(runs: Runs) -> list[Spec]:
 
 def draw(runs: Runs) -> Any:
     figure, both = new_figure(rows=2, size=(5.0, 2.9))
-    for axes, (name, observable, label) in zip(both, PANELS, strict=True):
+    for axes, (observable, label) in zip(both, PANELS, strict=True):
         for loss, (words, color, marker) in LOSSES.items():
             own = runs.fitted().where(loss=loss).curve("temperature", observable)
             draw_curve(axes, *own, color=color, marker=marker, markersize=4, label=words)
         axes.set_xscale("log", base=2)
         axes.set(xlabel=r"$T=\eta/B$", ylabel=label)
-        letter(axes, name)
     lost = sum(run.outcome.status != "fitted" for run in runs.runs)
     if lost:
         key(both[0], ".", f"{lost} of {len(runs.runs)} runs did not end", "k")
@@ -89,6 +88,7 @@ def draw(runs: Runs) -> Any:
     both[0].set_title(
         f"fully connected, parity MNIST, $B={batch}$\n{heading(runs)}", fontsize="medium"
     )
+    letters(both)
     legend(both[0], "best", ncols=1)
     return figure
 
@@ -102,5 +102,4 @@ FIGURE = Figure(
     claims=[claims],
     remark="The paper says it in its text, without a figure or a setting: size, batch and "
     "temperatures are ours.",
-    reduced=True,
 )

@@ -17,7 +17,7 @@ from sgdphase import theory
 from sgdphase._sweep import Run
 from sgdphase._typing import FloatArray
 from sgdphase.paper._claim import Above, Below, Constant, Exponent, Tolerance
-from sgdphase.paper._draw import colored, conditions, panel
+from sgdphase.paper._draw import colored, one_of, panel
 from sgdphase.paper._figure import Figure, Grid
 from sgdphase.paper._measure import Mean, above_critical, below_critical, mean, scales, share
 from sgdphase.paper._runs import Runs, Trajectory
@@ -78,7 +78,9 @@ def draw(runs: Runs, momentum: float = 0.0) -> Any:
     batches = [*whole_powers(1, 11, 2), runs.only("train_size")]
     paths = {batch: runs.trajectories(batch=batch, momentum=momentum)[0] for batch in batches}
     shown = runs.where(momentum=momentum).at(seed=0)
-    figure, axes = panel(r"$w_1$", r"$\|w_\perp\|$", conditions(shown, "lr"), size=(6.0, 4.4))
+    figure, axes = panel(
+        r"$w_1$", r"$\|w_\perp\|$", one_of(runs.where(momentum=momentum), "lr"), size=(6.0, 4.4)
+    )
     w1, w_perp = _frame(list(paths.values()))
     of = runs.only("train_size"), runs.only("dim")
     _draw_loss(figure, axes, outputs(*of, shown.only("seed")), w1, w_perp)
@@ -137,8 +139,6 @@ def _draw_loss(
 # With momentum, the velocity of the first step has spent 96 % of itself after this many steps.
 FIRST_STEPS = 30
 SMALL_BATCHES, LARGE_BATCHES = below_critical("batch", 8), above_critical("batch", 4)
-WIDTH = "regimes differ by 1 in it; a tenth allows for the width of the crossover"
-CROSSOVER = Tolerance(0.1, WIDTH)
 FLUCTUATES = "a training of d = 128 fluctuates by d^(-1/2) = 0.09 about "
 
 
@@ -187,7 +187,7 @@ FIGURES = (
                      within=Tolerance(0.05, "first steps have |w_perp| ~ B^(1/2); a tenth of that "
                                       "is left at most")),
             Exponent("2a", "the final |w| grows with B above B*: as eta = T B, from 4 B* on",
-                     "norm", of="batch", where=LARGE_BATCHES, equals=1, within=CROSSOVER),
+                     "norm", of="batch", where=LARGE_BATCHES, equals=1),
             Below("3a", "the full batch fits nearly all data after one step: unfitted fraction",
                   Mean(_first_unfitted, "batch", at=FULL, how=mean), 0.01,
                   "nearly all: 99 of 100 points"),
@@ -216,7 +216,7 @@ FIGURES = (
                   Mean(_early, "batch", LARGE_BATCHES, at=WITH), 0.8,
                   "all but a crossover's worth of it"),
             Exponent("2b", "B >= 4 B*: the final w1 is proportional to eta", "w1", of="batch",
-                     where=LARGE_BATCHES, at=WITH, equals=1, within=CROSSOVER),
+                     where=LARGE_BATCHES, at=WITH, equals=1),
             Constant("2c", "B >= 4 B*: the final w1 is 1/(1-m) = 10 times that without momentum",
                      Mean("w1", "batch", LARGE_BATCHES, at=WITH, to=WITHOUT), equals=SLOWER,
                      within=Tolerance(2.5, "a training may end before the velocity of its first "

@@ -11,7 +11,6 @@ little.
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,7 @@ from sgdphase import theory
 from sgdphase._sweep import Run
 from sgdphase._typing import FloatArray
 from sgdphase.paper._claim import Above, Below, Constant, Spec, Tolerance
-from sgdphase.paper._draw import colored, conditions, key, legend_outside, letter, panel
+from sgdphase.paper._draw import colored, key, legend_outside, one_of, panel
 from sgdphase.paper._figure import Figure, Grid
 from sgdphase.paper._measure import Mean, above_critical, below_critical, furthest, mean
 from sgdphase.paper._runs import Runs, at, time_grid
@@ -44,7 +43,7 @@ def draw_perceptron(runs: Runs) -> Any:
     A star is the end of a training, a black dot that of one that did not fit its points.
     """
     dim, shown = runs.only("dim"), runs.at(seed=0)
-    figure, axes = panel("$t$", "$w_1$", conditions(shown), size=(5.6, 4.0))
+    figure, axes = panel("$t$", "$w_1$", one_of(runs), size=(5.6, 4.0))
     for part, color in colored(shown.split("batch")):
         (run,) = part.runs
         time, w1 = run.outcome.trajectory["time"], run.outcome.trajectory["w1"]
@@ -151,7 +150,7 @@ def _largest_part(runs: Runs) -> Estimate:
     return max(each, key=lambda part: -np.inf if np.isnan(part.value) else part.value)
 
 
-def draw_network(runs: Runs, panel_letter: str = "") -> Any:
+def draw_network(runs: Runs) -> Any:
     """The mean alignment over seeds in time for each batch; a band of one error of the mean.
 
     A seed keeps its last value after its end. A star is the end of a training (geometric mean over
@@ -165,8 +164,6 @@ def draw_network(runs: Runs, panel_letter: str = "") -> Any:
         f"$P={runs.only('train_size')}$, width {runs.only('width')}, {seeds} seeds, mean and error"
     )
     figure, axes = panel("$t$", r"alignment $\langle yf\rangle$", title, size=(5.6, 4.2))
-    if panel_letter:
-        letter(axes, panel_letter)
     for batch, color in colored(runs.values("batch")):
         own = runs.by_seed(batch=batch)
         times = time_grid(own)
@@ -234,7 +231,6 @@ FIGURES = (
         draw=draw_network,
         claims=[small_margin_claims],
         trajectories=("step", "time", "alignment"),
-        reduced=True,
     ),
     Figure(
         "figS7a",
@@ -245,9 +241,8 @@ FIGURES = (
             laptop=dict(lr=32.0, batch=whole_powers(4, 10, 2)),
             paper=dict(lr=64.0, batch=whole_powers(4, 12, 2)),
         ),
-        draw=partial(draw_network, panel_letter="a"),
+        draw=draw_network,
         claims=[large_margin_claims],
         trajectories=("step", "time", "alignment"),
-        reduced=True,
     ),
 )  # fmt: skip

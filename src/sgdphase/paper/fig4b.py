@@ -31,7 +31,7 @@ from sgdphase.paper._critical import (
     difference,
     over_seed_factors,
 )
-from sgdphase.paper._draw import MARKERS, Curves, key, legend, letter, spread
+from sgdphase.paper._draw import MARKERS, Curves, legend, letters, spread
 from sgdphase.paper._figure import Figure, fresh_seeds, grid_values
 from sgdphase.paper._ledger import Scale
 from sgdphase.paper._measure import Mean, size_range
@@ -165,28 +165,24 @@ class Crossing:
         own = runs.where(margin=self.margin).fitted()
         figure, (top, bottom) = new_figure(rows=2, size=(5.4, 3.6))
         top.get_gridspec().set_height_ratios([1.7, 1])
-        (letters, power), seeds = LEARNT[self.observable], len(own.values("seed"))
+        (words, power), seeds = LEARNT[self.observable], len(own.values("seed"))
         Curves(
             "batch", self.observable, by="train_size", marks="lr",
             symbols={"train_size": "P", "lr": r"\eta"},
             unit=lambda training: (training.train_size**self.exponent, training.lr**power),
             xlabel=f"$B/P^{{{self.exponent:g}}}$",
-            ylabel=f"{letters}\n(each seed over its own factor)",
+            ylabel=f"{words}\n(each seed over its own factor)",
             title=lambda runs: f"{self.title}\nwidth {own.only('width')}, {seeds} seeds",
             inset=((0.62, 0.62, 0.37, 0.37), "$B$", self.observable.replace("_", " ")),
             extra=_ticks, room=(0.35, 0.35),
         ).on(top, over_seed_factors(own, self.observable))  # fmt: skip
-        lost = sum(run.outcome.status != "fitted" for run in runs.where(margin=self.margin).runs)
-        if lost:
-            key(top, ".", f"{lost} of {len(own.runs)} runs did not end", "k")
         # Above the dots of what did not end.
         legend(top, "lower left", bbox_to_anchor=(0.0, 0.05), labelspacing=0.25)
         try:
             self._draw_critical(bottom, runs)
         except InputError as error:
             bottom.text(0.5, 0.5, str(error), ha="center", transform=bottom.transAxes)
-        for axes, number in ((top, 1), (bottom, 2)):
-            letter(axes, f"{self.panel}{number}")
+        letters((top, bottom), (f"{self.panel}1", f"{self.panel}2"))
         return figure
 
     def _draw_critical(self, axes: Any, runs: Runs) -> None:
@@ -219,9 +215,10 @@ class Crossing:
         else:
             axes.text(0.5, 0.5, "no crossover", ha="center", transform=axes.transAxes)
         low, high = (np.log2(end) for end in axes.get_ylim())
-        axes.set_ylim(2 ** np.floor(low), 2 ** np.ceil(high))  # at least two ticks
+        # At least two ticks, and room for the legend.
+        axes.set_ylim(2 ** np.floor(low), 2 ** (np.ceil(high) + 0.3 * (high - low) + 0.5))
         if axes.get_legend_handles_labels()[1]:
-            legend(axes, "best", ncols=1)
+            legend(axes, "upper left", ncols=3)
 
 
 def _through(sizes: FloatArray, values: FloatArray, exponent: float) -> tuple[FloatArray, ...]:
@@ -266,7 +263,7 @@ Plan = Callable[[Scale], list[Training]]
 
 
 def _figure(name: str, shows: str, about: Crossing, plan: Plan, remark: str = "") -> Figure:
-    return Figure(name, shows, plan, about.draw, [about.claims], remark=remark, reduced=True)
+    return Figure(name, shows, plan, about.draw, [about.claims], remark=remark)
 
 
 SMALL_FC = cells(

@@ -110,7 +110,7 @@ FIGURES = (
             "temperature", "w_perp", by="margin", symbols={"margin": r"\kappa"},
             unit=lambda training: (training.margin, training.margin),
             xlabel=r"$T/\kappa$", ylabel=r"$\|\mathbf{w}_\perp\|\,/\,\kappa$",
-            inset=((0.69, 0.1, 0.3, 0.3), "$T$", r"$\|\mathbf{w}_\perp\|$"),
+            inset=((0.69, 0.13, 0.3, 0.3), "$T$", r"$\|\mathbf{w}_\perp\|$"),
             extra=_w_perp_in_theory, look={"linestyle": ""}, room=(0.1, 0.0),
             legend={"loc": "upper left"}, title=_own_seeds,
         ),

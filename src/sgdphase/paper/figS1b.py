@@ -19,7 +19,7 @@ from sgdphase._sweep import Run
 from sgdphase._typing import FloatArray
 from sgdphase.diagram._style import GREEN, new_figure
 from sgdphase.paper._claim import Constant, Exponent, Tolerance
-from sgdphase.paper._draw import colored, conditions, legend_outside, letters, power_label
+from sgdphase.paper._draw import colored, legend_outside, letters, one_of, power_label
 from sgdphase.paper._figure import Figure, Grid
 from sgdphase.paper._measure import Mean, above_critical, furthest
 from sgdphase.paper._runs import Runs, Trajectory
@@ -87,8 +87,8 @@ def _draw(lines: Callable[[Runs], Lines]) -> Callable[[Runs], Any]:
         for axes, label in zip(panels, WEIGHTS.values(), strict=True):
             axes.set(xscale="log", yscale="log", xlabel="$t$", ylabel=label)
             axes.set_ylim(drawn.min() / 1.5, drawn.max() * 1.5)
-        figure.suptitle(f"{conditions(runs.at(seed=0))} of {len(runs.values('seed'))}", fontsize=10)
-        letters(panels)
+        figure.suptitle(one_of(runs), fontsize=10)
+        letters(panels, ("b1", "b2"))
         legend_outside(figure, panels[0])
         return figure
 

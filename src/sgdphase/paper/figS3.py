@@ -44,7 +44,7 @@ def _figure(name: str, of: str, at: SettingAt) -> Figure:
     draw = Curves(
         "temperature", "ntk_change", by="batch", symbols={"batch": "B"}, xlabel=r"$T=\eta/B$",
         ylabel=r"$\|\Delta K\|\,/\,\|K_0\|$", title=heading, extra=_critical, legend=None,
-        size=(5.4, 4.0),
+        size=(6.0, 4.0),
     )  # fmt: skip
     shows = f"relative change of the neural tangent kernel of {of} against T = eta/B"
     return plane_figure(name, shows, at, draw, kernel_claims)

@@ -20,7 +20,7 @@ import numpy as np
 from sgdphase._typing import FloatArray
 from sgdphase.diagram._style import BLUE, new_figure
 from sgdphase.paper._claim import Above, Below, Constant, Spec, Tolerance
-from sgdphase.paper._draw import Curves, letter
+from sgdphase.paper._draw import Curves
 from sgdphase.paper._figure import Figure, Grid
 from sgdphase.paper._measure import mean
 from sgdphase.paper._runs import Runs
@@ -66,7 +66,6 @@ def _marks(axes: Any, runs: Runs) -> None:
     for panel in (axes, small):
         panel.axvline(start, color="0.6", linestyle=":", linewidth=1, zorder=0)
     small.axhline(ADAPTED, color="0.6", linestyle=":", linewidth=1)
-    letter(axes, "a")
     small.set_yscale("log", base=2)
 
 
@@ -139,7 +138,6 @@ def draw_amplification(runs: Runs) -> Any:
     axes.set_xscale("log", base=2)
     axes.set(xlabel=r"amplification $\Lambda$", ylabel="test error")
     axes.set_title(title(runs), fontsize="medium")
-    letter(axes, "b")
     there = factor > ADAPTED
     if there.sum() >= FEWEST:
         line = np.polynomial.Polynomial.fit(np.log(factor[there]), error[there], 1)
@@ -191,7 +189,6 @@ FIGURES = (
         remark="The first rule of 2b (a fixed factor in both) depended on the slope of the error "
         "in log Lambda, as planted runs showed; it was changed when quick scale had been seen, and "
         "laptop not. At laptop scale the claim holds by either.",
-        reduced=True,
     ),
     Figure(
         "figS4b",
@@ -199,6 +196,5 @@ FIGURES = (
         plan=PLAN,
         draw=draw_amplification,
         claims=[amplification_claims],
-        reduced=True,
     ),
 )  # fmt: skip

@@ -19,7 +19,7 @@ from sgdphase._typing import FloatArray, Names
 from sgdphase.diagram import PhaseDiagram, Plane, phase_diagram
 from sgdphase.diagram._boundaries import Line, gd_line, line_branch
 from sgdphase.diagram._style import new_figure
-from sgdphase.paper._claim import Above, Below, Constant, Spec, Tolerance
+from sgdphase.paper._claim import Above, Below, Constant, Spec, verdict_of
 from sgdphase.paper._errors import (
     COMPARABLE,
     LOWER,
@@ -131,9 +131,8 @@ def _inside(id: str, says: str, lines: PhaseDiagram) -> Claim:
         return Claim(id, says, None, None, few, "undecided")
     first, last = 2 * lines.gd_line[0].batch, lines.gd_line[-1].batch / 2
     rule = f"the interval of B* lies within {first:g} .. {last:g}, an octave from the line's ends"
-    half = Tolerance((last - first) / 2, "")
-    middle = Constant(id, says, lines.critical_batch, equals=(first + last) / 2, within=half)
-    return replace(middle.decide(Runs(())), predicted=None, rule=rule)
+    verdict, more_seeds = verdict_of(lines.critical_batch, first, last)
+    return Claim(id, says, None, lines.critical_batch, rule, verdict, more_seeds=more_seeds)
 
 
 def cell_means(plane: Plane) -> FloatArray:

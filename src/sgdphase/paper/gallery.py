@@ -56,7 +56,7 @@ def _failure(claim: dict[str, Any]) -> str:
 
 
 def _section(figure: Figure, claims: list[dict[str, Any]], folder: str) -> list[str]:
-    name, shows = figure.name, figure.shows
+    name, shows, kept = figure.name, figure.shows, bool(claims[0]["runs"])
     table = [
         "| id | claim | predicted | measured | interval | verdict |",
         "|---|---|---|---|---|---|",
@@ -71,9 +71,9 @@ def _section(figure: Figure, claims: list[dict[str, Any]], folder: str) -> list[
         f"{shows[0].upper()}{shows[1:]}.",
         f"![{name}]({folder}/{name}.png)",
         f"    {claims[0]['command']}",
-        *([] if claims[0]["runs"] else [_FIRST]),
+        *([] if kept else [_FIRST]),
         "\n".join(table),
-        *([figure.remark] if figure.remark else []),
+        *([figure.remark] if figure.remark and kept else []),
     ]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sgdphase.errors import InputError
@@ -20,6 +20,9 @@ class Estimate:
     value : float
     low, high : float
         Ends of the interval; NaN where the data give none (a single seed).
+    misfit : bool, default False
+        Whether points scatter about a fit by more than their seeds explain. The interval has it
+        too, and more seeds would hardly shorten it.
 
     Examples
     --------
@@ -30,6 +33,7 @@ class Estimate:
     value: float
     low: float
     high: float
+    misfit: bool = field(default=False, compare=False, kw_only=True)
 
     def __repr__(self) -> str:
         return shown(self)
@@ -41,11 +45,12 @@ class Estimate:
         -2 [-3, -1]
         """
         value, low, high = (float(function(x)) for x in (self.value, self.low, self.high))
-        return Estimate(value, high, low) if high < low else Estimate(value, low, high)
+        low, high = (high, low) if high < low else (low, high)
+        return replace(self, value=value, low=low, high=high)
 
     def as_dict(self) -> dict[str, float | None]:
         """Plain numbers, None instead of NaN."""
-        return {name: plain(float(value)) for name, value in vars(self).items()}
+        return {name: plain(float(getattr(self, name))) for name in ("value", "low", "high")}
 
 
 def plain(value: Any) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -33,6 +33,8 @@ class LogLinear:
     scatter : float
         Rms distance of the cells from the fit, in natural logarithms.
     level : float; coverage of intervals
+    misfit : bool
+        Whether cells scatter about the fit by more than their seeds explain.
     """
 
     centre: float
@@ -40,12 +42,14 @@ class LogLinear:
     replicates: FloatArray
     scatter: float
     level: float
+    misfit: bool
 
     def exponent(self, *weights: float) -> Estimate:
         """A sum of exponents with these `weights`: `exponent(0, 1)` is the second exponent."""
         w = np.array(weights)
         copies = self.replicates[:, 1 : 1 + w.size] @ w
-        return interval(float(self.exponents[: w.size] @ w), copies, self.level)
+        found = interval(float(self.exponents[: w.size] @ w), copies, self.level)
+        return replace(found, misfit=self.misfit)
 
 
 def loglinear(
@@ -82,9 +86,11 @@ def loglinear(
     rng = np.random.default_rng(seed)
     mean, copies = seed_means(y), seed_replicates(y, rng, replicates)
     fit, many = line_fit(x, mean, copies, rng)
+    by_seeds = line_fit(x, mean, copies, None)[1]
+    misfit = bool(np.isfinite(by_seeds).any() and not np.array_equal(many, by_seeds))
     residuals = mean - fit[0] - (x - x.mean(axis=0)) @ fit[1:]
     scatter = float(np.sqrt(np.mean(residuals**2)))
-    return LogLinear(float(fit[0]), fit[1:], many, scatter, level)
+    return LogLinear(float(fit[0]), fit[1:], many, scatter, level, misfit)
 
 
 def logarithms(values: ArrayLike) -> FloatArray:
