@@ -105,7 +105,7 @@ def test_first_step_against_a_sample() -> None:
 def test_bad_input() -> None:
     kw = dict(train_size=100, dim=10, chi=1.0, margin=0.1)
     for change, message in [
-        ({"lr": 1.0}, "lr = 1.0, batch = None: must be both given or neither"),
+        ({"lr": 1.0}, "lr = 1.0: lr and batch must be both given or neither"),
         ({"train_size": 0}, "train_size = 0"),
         ({"dim": 1}, "dim = 1"),
         ({"margin": -1.0}, "margin = -1.0"),

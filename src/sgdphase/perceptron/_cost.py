@@ -5,16 +5,25 @@ from __future__ import annotations
 from functools import lru_cache
 
 from sgdphase._records import Training
+from sgdphase.errors import SMALLEST
 from sgdphase.theory import scales
 
 # Seconds, measured on one core at dim = 128: a drawn point, a step near gradient descent (where
 # lists of points save most of the work) and its part for each point of the batch, and what every
 # training costs (its observables).
 _DRAW, _STEP, _STEP_POINT, _FIXED = 5e-8, 1.3e-7, 8e-10, 1.2e-2
+# With momentum or weight decay every drawn point costs a product, and every step moves all weights
+# whatever the batch: seconds that do not depend on dim, and those at dim = 128.
+_VARIANT_DRAW, _VARIANT_STEP = (1e-8, 3.5e-8), (2e-8, 9e-8)
 # Trainings end after `_END` crossover times; GD takes as long as noise at `_GD` times T_c.
 _END, _GD = 11.0, 0.18
 # Few differ in a plan, and each takes longer than the rest of the cost.
 _scales = lru_cache(1024)(scales)
+
+
+def expected_bytes(training: Training) -> float:
+    """The least memory that a perceptron's training takes: its points, as floats."""
+    return 8.0 * training.teacher.dim * (training.train_size + training.test_size)
 
 
 def expected_seconds(training: Training) -> float:
@@ -31,11 +40,16 @@ def expected_seconds(training: Training) -> float:
     temperature, cold = gain * training.temperature, _GD * scale.critical_temperature
     time = _END * scale.crossover_time * max(temperature, cold)
     if temperature > cold:
-        time /= 1 + (training.batch / scale.critical_batch) ** 2
+        time /= 1 + (training.batch / max(scale.critical_batch, SMALLEST)) ** 2
     steps = min(time / (gain * training.lr) + 1, float(training.step_limit))
     if training.weight_decay > 0:
         steps = float(training.step_limit)
-    plain = training.batch * _DRAW * task.dim / 128
-    if training.momentum == 0 and training.weight_decay == 0 and temperature < cold:
-        plain = min(plain, _STEP + training.batch * _STEP_POINT)
-    return _FIXED + steps * plain
+    size = task.dim / 128
+    if training.momentum > 0 or training.weight_decay > 0:
+        (draw, draw_dim), (step, step_dim) = _VARIANT_DRAW, _VARIANT_STEP
+        each = step + step_dim * size + training.batch * (draw + draw_dim * size)
+    else:
+        each = training.batch * _DRAW * size
+        if temperature < cold:
+            each = min(each, _STEP + training.batch * _STEP_POINT)
+    return _FIXED + steps * each

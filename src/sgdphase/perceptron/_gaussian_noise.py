@@ -22,7 +22,7 @@ from numba import njit
 
 from sgdphase.perceptron._random import normal_pair
 from sgdphase.perceptron._sgd import DIVERGED, FITTED, OUT_OF_STEPS, STOPPED
-from sgdphase.perceptron._vectors import FASTMATH, add_scaled, dot
+from sgdphase.perceptron._vectors import FASTMATH, add_scaled, copy_into, dot
 
 
 @njit(fastmath=FASTMATH, nogil=True, cache=True)
@@ -66,5 +66,5 @@ def run_sde(z, threshold, temperature, dt, max_steps, due, snapshots, state, sto
         add_scaled(w, amplitude, noise)
         step += 1
         if stored < due.shape[0] and due[stored] == step:
-            snapshots[stored] = w
+            copy_into(snapshots[stored], w)
             stored += 1

@@ -11,7 +11,7 @@ from numba import njit
 from sgdphase.perceptron._random import uniform
 
 
-@njit(inline="always")
+@njit
 def _ratio(total, marked, drawn, k):
     up = np.float64(marked - k) * np.float64(drawn - k)
     return up / (np.float64(k + 1) * np.float64(total - marked - drawn + k + 1))
@@ -41,8 +41,23 @@ def table(total, marked, drawn):
         cdf[k + 1 - first] = cdf[k - first] * _ratio(total, marked, drawn, k)
     for i in range(1, cdf.shape[0]):
         cdf[i] += cdf[i - 1]
-    cdf /= cdf[-1]
+    total_chance = cdf[-1]
+    for i in range(cdf.shape[0]):
+        cdf[i] /= total_chance
     return first, cdf
+
+
+@njit
+def drawn_from(cdf, target):
+    """The first index whose `cdf` is above `target`, or the last one."""
+    low, high = np.int64(0), np.int64(cdf.shape[0] - 1)
+    while low < high:
+        middle = (low + high) // 2
+        if cdf[middle] <= target:
+            low = middle + 1
+        else:
+            high = middle
+    return low
 
 
 @njit
@@ -61,10 +76,9 @@ def at_least_one(state, total, marked, drawn, none):
     """How many marked ones a draw holds, given that it holds one; `none` is the chance of none."""
     if none < 1e-280:  # the sum could not start there; the condition then means nothing either
         first, cdf = table(total, marked, drawn)
-        k = first + min(np.searchsorted(cdf, uniform(state), side="right"), cdf.shape[0] - 1)
-        return max(k, 1)
+        return max(first + drawn_from(cdf, uniform(state)), 1)
     target = none + (1.0 - none) * uniform(state)
-    k, term, cumulative = 0, none, none
+    k, term, cumulative = np.int64(0), none, none
     while cumulative <= target and k < min(marked, drawn):
         term *= _ratio(total, marked, drawn, k)
         cumulative += term

@@ -18,7 +18,7 @@ def random_state(*words: int) -> NDArray[np.uint64]:
     return np.random.SeedSequence(list(words)).generate_state(4, np.uint64).astype(np.uint64)
 
 
-@njit(inline="always")
+@njit
 def uniform(state):
     """A number in [0, 1) with 53 random bits."""
     s0, s1, s2, s3 = state[0], state[1], state[2], state[3]
@@ -33,7 +33,7 @@ def uniform(state):
     return np.float64(word >> np.uint64(11)) * (1.0 / 9007199254740992.0)
 
 
-@njit(inline="always")
+@njit
 def below(state, n):
     """An integer in [0, n); its bias, below n / 2^53, cannot be measured."""
     return np.int64(uniform(state) * n)

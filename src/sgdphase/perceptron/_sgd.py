@@ -54,7 +54,7 @@ from sgdphase.perceptron._stretches import (
     snapshots_before,
 )
 from sgdphase.perceptron._tracked import tracked
-from sgdphase.perceptron._vectors import FASTMATH, add_scaled, displacement, dot
+from sgdphase.perceptron._vectors import FASTMATH, add_scaled, displacement, dot, numbers, within
 
 FITTED, OUT_OF_STEPS, STOPPED, DIVERGED = 0, 1, 2, 3
 
@@ -70,7 +70,7 @@ def run_sgd(z, norms, threshold, rate, batch, max_steps, due, snapshots, state, 
     size, dim = z.shape
     w = np.zeros(dim)
     clock = np.zeros(5, np.int64)
-    items = np.arange(size)
+    items = numbers(size)
     seen = np.zeros(size, np.bool_)
     was_unfitted = np.zeros(size, np.bool_)
     gradient = np.zeros(dim)
@@ -79,11 +79,12 @@ def run_sgd(z, norms, threshold, rate, batch, max_steps, due, snapshots, state, 
     none_drawn = chances_of_none(size, batch, most_tracked)
     # Gram columns that are kept (untouched memory costs nothing), and what was spent on the others.
     kept = np.empty((min(dim, size), size))
-    kept_at = np.full(size, -1)
+    kept_at = np.empty(size, np.int64)
+    kept_at[:] = -1
     spent = np.zeros(size + 1, np.int64)  # the last entry counts the kept ones
-    travelled, took = 0.0, 0
+    travelled, took = 0.0, np.int64(0)
     while True:
-        unfitted = 0
+        unfitted = np.int64(0)
         for mu in range(size):
             slack = dot(z[mu], w) - threshold
             if slack < 0.0:
@@ -119,7 +120,7 @@ def run_sgd(z, norms, threshold, rate, batch, max_steps, due, snapshots, state, 
         clock[CHANGING] = 0
         clock[PARTS] = 0
         seen[:] = False
-        listed = np.nonzero(safe <= radius)[0]
+        listed = within(safe, radius)
         if kind == TRACKED:
             tracked(
                 z, listed, threshold, rate, batch, radius, max_steps, none_drawn,
@@ -129,10 +130,9 @@ def run_sgd(z, norms, threshold, rate, batch, max_steps, due, snapshots, state, 
             work = PLAIN_SWEEPS if kind == PLAIN else LIST_SWEEPS
             steps = min(max(work * size // listed.shape[0], 1), max_steps - began)
             # Afresh for every list, so that rounding does not pile up.
-            was_unfitted[:] = safe == 0.0
-            seen[:] = was_unfitted
             gradient[:] = 0.0
             for mu in range(size):
+                was_unfitted[mu] = seen[mu] = safe[mu] == 0.0
                 if was_unfitted[mu]:
                     add_scaled(gradient, 1.0, z[mu])
             descend(

@@ -10,25 +10,33 @@ import math
 import numpy as np
 from numba import njit
 
-from sgdphase.perceptron._hypergeometric import table
+from sgdphase.perceptron._hypergeometric import drawn_from, table
 from sgdphase.perceptron._plan import LIST_SWEEPS
 from sgdphase.perceptron._random import below, uniform
-from sgdphase.perceptron._vectors import FASTMATH, add_scaled, displacement, dot
+from sgdphase.perceptron._vectors import (
+    FASTMATH,
+    add_scaled,
+    copy_into,
+    displacement,
+    dot,
+    numbers,
+    rows_of,
+)
 
 # Shared by the stretches: `clock` counts, and a snapshot of `w` is due after certain steps.
 # Of the last stretch: the steps that changed `w`, and the points' parts in them.
 STEPS, LAST_CHANGE, SNAPSHOTS, CHANGING, PARTS = 0, 1, 2, 3, 4
 
 
-@njit(inline="always")
+@njit
 def snapshots_before(step, w, clock, due, snapshots):
     """Store `w` for every snapshot due before the change made at `step`."""
     while clock[SNAPSHOTS] < due.shape[0] and due[clock[SNAPSHOTS]] < step:
-        snapshots[clock[SNAPSHOTS]] = w
+        copy_into(snapshots[clock[SNAPSHOTS]], w)
         clock[SNAPSHOTS] += 1
 
 
-@njit(inline="always")
+@njit
 def count_part(index, seen, clock):
     clock[PARTS] += 1
     seen[index] = True
@@ -77,7 +85,7 @@ def descend(
     Nothing is drawn; `gradient`, the sum over unfitted points, changes only where a point changes
     sides.
     """
-    rows = z if listed.shape[0] == z.shape[0] else z[listed]
+    rows = z if listed.shape[0] == z.shape[0] else rows_of(z, listed)
     w_ref = w.copy()
     for _ in range(steps):
         any_unfitted = False
@@ -107,8 +115,8 @@ def listed_only(
     """Make steps that look at listed points only, until `w` leaves the radius or work is done."""
     size, dim = z.shape
     marked = listed.shape[0]
-    rows = z[listed]
-    items = np.arange(marked)
+    rows = rows_of(z, listed)
+    items = numbers(marked)
     gradient = np.zeros(dim)
     w_ref = w.copy()
     first, cdf = table(size, marked, batch)
@@ -127,7 +135,7 @@ def listed_only(
             target = none + (1.0 - none) * uniform(state)
         else:
             clock[STEPS] += 1
-        k = first + min(np.searchsorted(cdf, target, side="right"), cdf.shape[0] - 1)
+        k = first + drawn_from(cdf, target)
         hits = 0
         for i in range(k):
             j = i + below(state, marked - i)

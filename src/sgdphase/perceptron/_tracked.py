@@ -26,7 +26,7 @@ from sgdphase.perceptron._stretches import (
     count_part,
     snapshots_before,
 )
-from sgdphase.perceptron._vectors import FASTMATH, add_scaled, displacement, dot
+from sgdphase.perceptron._vectors import FASTMATH, add_scaled, displacement, dot, rows_of
 
 
 @njit(fastmath=FASTMATH)
@@ -48,10 +48,11 @@ def tracked(
     size, dim = z.shape
     marked = listed.shape[0]
     full = batch == size
-    rows = z[listed]
+    rows = rows_of(z, listed)
     max_columns = max(min(marked, size * dim // marked), 1)  # no larger than the training set
     columns = np.empty((max_columns, marked))
-    column_of = np.full(marked, -1)
+    column_of = np.empty(marked, np.int64)
+    column_of[:] = -1
     known = 0
     unfitted = np.empty(marked + 1, np.int64)
     turned = np.empty(marked + 1, np.int64)  # those that changed sides
@@ -67,7 +68,7 @@ def tracked(
     moved, path, work = 0.0, 0.0, 0.0
     while work < LIST_SWEEPS * size * COST_SWEEP_DOT:
         # Without branches: whether a point near the margin is unfitted cannot be predicted.
-        count, turns = 0, 0
+        count, turns = np.int64(0), np.int64(0)
         for i in range(marked):
             is_unfitted = slack[i] < 0.0
             unfitted[count] = i
@@ -96,14 +97,14 @@ def tracked(
             draw_distinct(state, unfitted, count, hits)
             changed, chosen = hits, unfitted
             delta[:] = 0.0
-        gathered = 0
+        gathered = np.int64(0)
         for h in range(changed):
             i = chosen[h]
             count_part(listed[i], seen, clock)
             if column_of[i] < 0:
                 if known == max_columns:
                     _add_columns(delta, columns, places, signs, gathered)
-                    gathered = 0
+                    gathered = np.int64(0)
                     column_of[:] = -1
                     known = 0
                 column_of[i] = known

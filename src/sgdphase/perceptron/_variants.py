@@ -18,7 +18,7 @@ from numba import njit
 
 from sgdphase.perceptron._random import below
 from sgdphase.perceptron._sgd import DIVERGED, FITTED, OUT_OF_STEPS, STOPPED
-from sgdphase.perceptron._vectors import FASTMATH, add_scaled, dot
+from sgdphase.perceptron._vectors import FASTMATH, add_scaled, copy_into, dot, numbers
 
 # Steps between two checks whether to stop early.
 _LOOK = 4096
@@ -32,7 +32,7 @@ def run_variant(
     size, dim = z.shape
     w = np.zeros(dim)
     velocity = np.zeros(dim)
-    items = np.arange(size)
+    items = numbers(size)
     witness = 0
     stored = 0
     step = 0
@@ -50,7 +50,7 @@ def run_variant(
                 witness = items[i]
         add_scaled(w, 1.0, velocity)
         if stored < due.shape[0] and due[stored] == step:
-            snapshots[stored] = w
+            copy_into(snapshots[stored], w)
             stored += 1
         if not math.isfinite(dot(w, w)):
             end = DIVERGED

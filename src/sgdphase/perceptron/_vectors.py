@@ -1,16 +1,23 @@
-"""Vectors inside compiled loops."""
+"""Vectors inside compiled loops.
+
+Plain loops, also where NumPy has a function: numba compiles NumPy's with all their cases and error
+messages, which made the first training after an installation wait twice as long. For the same
+reason counters that are passed on start as `np.int64(0)`: from a plain 0 their callees are compiled
+twice.
+"""
 
 from __future__ import annotations
 
 import math
 
+import numpy as np
 from numba import njit
 
 # Reassociating sums lets the compiler vectorise them; nan and inf keep their meaning.
 FASTMATH = {"reassoc", "contract", "nsz"}
 
 
-@njit(fastmath=FASTMATH, inline="always")
+@njit(fastmath=FASTMATH)
 def dot(a, b):
     total = 0.0
     for i in range(a.shape[0]):
@@ -18,10 +25,44 @@ def dot(a, b):
     return total
 
 
-@njit(fastmath=FASTMATH, inline="always")
+@njit(fastmath=FASTMATH)
 def add_scaled(a, scale, b):
     for i in range(a.shape[0]):
         a[i] += scale * b[i]
+
+
+@njit
+def copy_into(a, b):
+    for i in range(b.shape[0]):
+        a[i] = b[i]
+
+
+@njit
+def numbers(size):
+    """`0, 1, ..., size - 1`."""
+    items = np.empty(size, np.int64)
+    for i in range(size):
+        items[i] = i
+    return items
+
+
+@njit
+def rows_of(z, listed):
+    rows = np.empty((listed.shape[0], z.shape[1]))
+    for i in range(listed.shape[0]):
+        copy_into(rows[i], z[listed[i]])
+    return rows
+
+
+@njit
+def within(values, limit):
+    """The indices of the values that are at most `limit`."""
+    indices = np.empty(values.shape[0], np.int64)
+    count = 0
+    for i in range(values.shape[0]):
+        indices[count] = i
+        count += 1 if values[i] <= limit else 0
+    return indices[:count].copy()
 
 
 @njit(fastmath=FASTMATH)

@@ -165,7 +165,9 @@ def averages_at(
 def averages_many(lam: FloatArray, r: FloatArray, rule: Rule) -> FloatArray:
     out = np.empty((lam.size, 6))
     for i in range(lam.size):
-        out[i] = averages_at(lam[i], r[i], rule)
+        row = averages_at(lam[i], r[i], rule)
+        for k in range(6):
+            out[i, k] = row[k]
     return out
 
 

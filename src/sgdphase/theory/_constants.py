@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from sgdphase._display import ShownFields
 from sgdphase._typing import FloatArray
-from sgdphase.errors import InputError, one_line, require
+from sgdphase.errors import LARGEST, SMALLEST, InputError, one_line, require
 
 
 @dataclass(frozen=True, repr=False)
@@ -24,9 +24,9 @@ class Constants(ShownFields):
 
     Returned by ``constants``.
 
-    ==========  ======================================  =============================
+    ==========  ======================================  ===========================================
     field       is the limit of                         equals
-    ==========  ======================================  =============================
+    ==========  ======================================  ===========================================
     ``c1``      ``lam^(chi+2) g1``                      (1+chi)/(sqrt(2 pi)(2+chi))
     ``c2``      ``-lam^(chi+1) g_perp``                 1/sqrt(2 pi)
     ``c_n``     ``lam^(chi+1) unfitted``                G(1+chi/2)/(2 sqrt(pi) G((3+chi)/2))
@@ -34,8 +34,8 @@ class Constants(ShownFields):
     ``c12``     ``lam^(chi+2) sigma12``                 -G(1+chi/2)/(sqrt(pi) G((1+chi)/2))
     ``c22``     ``lam^(chi+1) sigma22``                 (2+chi) c_n
     ``k_perp``  ``w_perp / (T sqrt(d))``                c_n sqrt(pi/2)
-    ``k1``      ``w1 / (T sqrt(d) (t/(T d))^(1/(3+chi)))``  k_perp ((3+chi) c1/k_perp)^(1/(3+chi))
-    ==========  ======================================  =============================
+    ``k1``      ``w1/(T sqrt(d) (t/T/d)^(1/(3+chi)))``  k_perp ((3+chi) c1/k_perp)^(1/(3+chi))
+    ==========  ======================================  ===========================================
 
     ``c22`` differs from the paper and ``c12`` is not in it (``docs/errata.md``).
 
@@ -167,19 +167,22 @@ def check_chi(chi: float, most: float = 1e300) -> None:
 
 def check_dim(dim: int) -> None:
     """There must be a direction besides the teacher's."""
-    require("dim", dim, lambda v: 2 <= v < math.inf, "a number of at least 2")
+    require("dim", dim, lambda v: 2 <= v <= LARGEST, f"a number of at least 2, up to {LARGEST:g}")
 
 
 def check_positive(**values: float) -> None:
-    """Each value must be finite and > 0."""
+    """Each value must be > 0, and neither so small nor so large that its powers are no floats."""
+    wanted = f"finite and > 0, from {SMALLEST:g} to {LARGEST:g}"
     for name, value in values.items():
-        require(name, value, lambda v: 0 < v < math.inf, "finite and > 0")
+        require(name, value, lambda v: SMALLEST <= v <= LARGEST, wanted)
 
 
 def check_not_negative(**values: float) -> None:
-    """Each value must be finite and >= 0."""
+    """Each value must be 0, or as `check_positive` has it."""
     for name, value in values.items():
         require(name, value, lambda v: 0 <= v < math.inf, "finite and >= 0")
+        if value:
+            check_positive(**{name: value})
 
 
 def numbers(name: str, given: npt.ArrayLike) -> FloatArray:

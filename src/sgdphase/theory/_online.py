@@ -28,9 +28,10 @@ import numpy.typing as npt
 
 from sgdphase._display import ShownFields
 from sgdphase._typing import FloatArray
-from sgdphase.errors import InputError, one_line
+from sgdphase.errors import LARGEST, SMALLEST, InputError, one_line
 from sgdphase.theory._averages import quadrature
 from sgdphase.theory._constants import (
+    CHI_MAX,
     check_chi,
     check_dim,
     check_not_negative,
@@ -49,8 +50,6 @@ TOLERANCE = 2e-11
 # With weight decay every deviation relaxes at a rate of at least about Lambda: after this many
 # 1/Lambda the solution is stationary. Times are cut there, as larger ones make the solver stiff.
 STATIONARY = 300.0
-# Larger than any use, smaller than where the solver overflows.
-TIME_MAX = 1e100
 
 
 Drift = Callable[[FloatArray, float, "Model"], FloatArray]
@@ -93,10 +92,13 @@ class Setting:
     weight_decay: float = 0.0
 
     def __post_init__(self) -> None:
-        check_chi(self.chi)
+        check_chi(self.chi, CHI_MAX)
         check_dim(self.dim)
         check_positive(margin=self.margin)
         check_not_negative(temperature=self.temperature, weight_decay=self.weight_decay)
+
+    def __str__(self) -> str:
+        return ", ".join(f"{name} = {value:g}" for name, value in vars(self).items())
 
     def compiled(self) -> Model:
         """The form that the compiled functions take."""
@@ -143,7 +145,7 @@ def online(
     Parameters
     ----------
     times : array_like
-        ``lr x steps``, from 0 to 1e100, in any order.
+        ``lr x steps``, 0 or from 1e-100 to 1e100, in any order.
     chi : float
         Exponent of the data density at the boundary, above -1.
     dim : int
@@ -209,17 +211,21 @@ def integrate_log_time(
     grid = np.log(np.clip(np.concatenate([[start], times]), start, max(start, end)))
     with warnings.catch_warnings():
         warnings.simplefilter("error", ODEintWarning)
-        y: FloatArray = odeint(
-            drift,
-            first,
-            grid,
-            args=(setting.compiled(),),
-            rtol=TOLERANCE,
-            atol=TOLERANCE,
-            mxstep=100_000,
-        )
+        try:
+            y: FloatArray = odeint(
+                drift,
+                first,
+                grid,
+                args=(setting.compiled(),),
+                rtol=TOLERANCE,
+                atol=TOLERANCE,
+                mxstep=100_000,
+            )
+        except ODEintWarning as warning:
+            said = str(warning).partition(" Run with")[0].rstrip(".")
+            raise InputError(f"{setting}: the solver gave up ({said})") from None
     if not np.all(np.isfinite(y)):
-        raise RuntimeError(f"online dynamics could not be integrated for {setting}")
+        raise InputError(f"{setting}: the solver reaches no finite solution")
     return y[1:]
 
 
@@ -231,6 +237,8 @@ def decayed_time(time: float, rate: float) -> float:
 def check_times(times: npt.ArrayLike) -> FloatArray:
     """``times`` as an array; they must be finite and not negative."""
     t = numbers("times", times)
-    if not np.all((t >= 0) & (t <= TIME_MAX)):
-        raise InputError(f"times = {one_line(times)}: must be from 0 to {TIME_MAX:g}")
+    if not np.all((t == 0) | ((t >= SMALLEST) & (t <= LARGEST))):
+        raise InputError(
+            f"times = {one_line(times)}: must be 0, or from {SMALLEST:g} to {LARGEST:g}"
+        )
     return t

@@ -108,7 +108,8 @@ def scales(
     ``critical_batch``, ``one_step_batch`` and the crossover assume ``lam >> 1``; check this with
     the returned ``lam`` and ``unfitted``. For ``train_size`` not far above ``dim`` they are
     ``lam <~ 1``, ``unfitted ~ 1``: there is then no online power-law stage, and the numbers are
-    only extrapolations of the formulas.
+    only extrapolations of the formulas. For ``chi`` near -1 the exponents ``1/(1+chi)`` are large:
+    a scale that no float can hold is ``inf``, or 0.
 
     Parameters
     ----------
@@ -134,16 +135,17 @@ def scales(
         check_positive(lr=lr, batch=batch)
         temperature = lr / batch
     elif lr is not None or batch is not None:
-        raise InputError(f"lr = {lr}, batch = {batch}: must be both given or neither")
+        given = f"lr = {lr}" if batch is None else f"batch = {batch}"
+        raise InputError(f"{given}: lr and batch must be both given or neither")
     mean_x = mean_abs_x1(chi)
     root_d = math.sqrt(dim)
 
     unfitted = 2 * math.pi * c.c_n**2 * dim / train_size
-    lam = (c.c_n / unfitted) ** c.gamma
+    lam = _power(c.c_n / unfitted, c.gamma)
     w_perp = c.k_perp * temperature * root_d
     w1 = lam * w_perp
-    crossover_time = temperature * dim * c.k_perp * lam ** (3 + chi) / ((3 + chi) * c.c1)
-    x_min = (2 ** ((1 + chi) / 2) * math.gamma((3 + chi) / 2) / train_size) ** c.gamma
+    crossover_time = temperature * dim * c.k_perp * _power(lam, 3 + chi) / ((3 + chi) * c.c1)
+    x_min = _power(2 ** ((1 + chi) / 2) * math.gamma((3 + chi) / 2) / train_size, c.gamma)
     return Scales(
         critical_batch=root_d / mean_x * w1 / temperature,
         critical_temperature=margin / c.k_perp,
@@ -152,10 +154,18 @@ def scales(
         w_perp=w_perp,
         lam=lam,
         unfitted=unfitted,
-        first_step_lr=margin * dim / (mean_x * x_min),
-        one_step_batch=(dim - 1) * (c.c_n * train_size) ** (2 * c.gamma) / mean_x**2,
-        critical_decay=c.c1 * lam ** (-chi - 3) / (c.k_perp * temperature * dim),
+        first_step_lr=margin * dim / (mean_x * x_min) if mean_x * x_min > 0 else math.inf,
+        one_step_batch=(dim - 1) * _power(c.c_n * train_size, 2 * c.gamma) / mean_x**2,
+        critical_decay=c.c1 * _power(lam, -chi - 3) / (c.k_perp * temperature * dim),
     )
+
+
+def _power(base: float, exponent: float) -> float:
+    """`base^exponent`, infinite where no float is as large."""
+    try:
+        return float(base**exponent)
+    except (OverflowError, ZeroDivisionError):
+        return math.inf
 
 
 def first_step(*, lr: float, batch: float, dim: int, chi: float) -> FirstStep:

@@ -1,0 +1,28 @@
+"""Compile what the tests call, once: workers that start together would each compile all of it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import sgdphase as sp
+from sgdphase.networks._update import _add_compiled
+from sgdphase.problems import TeacherTask
+
+
+def main() -> None:
+    """Call every function that numba keeps compiled."""
+    task = TeacherTask(dim=8)
+    for momentum in (0.0, 0.5):
+        sp.train(sp.Training(task, train_size=64, lr=1.0, batch=4, momentum=momentum))
+    points = sp.perceptron.Points.of(task.train_set(64, seed=0))
+    sp.simulate_sde(points, margin=0.1, temperature=1.0, dt=0.1, max_time=1.0)
+    model = {"chi": 1.0, "dim": 8, "margin": 0.1, "temperature": 1.0}
+    sp.online([1.0], **model)
+    sp.fluctuations([1.0], **model)
+    sp.online_ensemble([1.0], **model, size=2, seed=0)
+    for kind in (np.float32, np.float64):
+        _add_compiled(*np.zeros((3, 1), kind), kind(1))
+
+
+if __name__ == "__main__":
+    main()
