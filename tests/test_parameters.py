@@ -148,7 +148,7 @@ for options in ({"model": "fc", "clip": -1}, {"clip": 1.0}):
         "[1.0, 2.0] 2",
         "True True",
         Training(sgdphase.TeacherTask(dim=4), 8, 1.0, 2).key,  # which stands
-        "clip = -1: must be a finite number above 0",
+        "clip = -1: must be a finite number above 0, from 1e-100 to 1e+100",
     ]
     assert last.startswith("clip = 1.0: perceptron has no clip; it is a parameter of fc")
 

@@ -10,14 +10,13 @@ This module loads nothing heavy: `--help` needs it.
 from __future__ import annotations
 
 import inspect
-import math
 import textwrap
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import MISSING, dataclass, field, fields, replace
 from typing import Annotated, Any, Literal, NamedTuple, get_args, get_type_hints
 
 from sgdphase._models import LOSSES, MODELS, NETWORKS, USER, models_text, shaped
-from sgdphase.errors import listed
+from sgdphase.errors import LARGEST, SMALLEST, listed
 from sgdphase.problems._problem import Problem
 from sgdphase.stats import power_or_digits
 
@@ -36,8 +35,11 @@ class Range(NamedTuple):
 
 COUNT = Range(lambda n: isinstance(n, int) and n >= 1, "an integer of at least 1")
 NATURAL = Range(lambda n: isinstance(n, int) and n >= 0, "an integer of at least 0")
-POSITIVE = Range(lambda x: 0 < x < math.inf, "a finite number above 0")
-NOT_NEGATIVE = Range(lambda x: 0 <= x < math.inf, "a finite number of at least 0")
+_WITHIN = f"{SMALLEST:g} to {LARGEST:g}"
+POSITIVE = Range(lambda x: SMALLEST <= x <= LARGEST, f"a finite number above 0, from {_WITHIN}")
+NOT_NEGATIVE = Range(
+    lambda x: x == 0 or SMALLEST <= x <= LARGEST, f"a finite number: 0, or from {_WITHIN}"
+)
 FRACTION = Range(lambda x: 0 <= x < 1, "a number from 0 to below 1")
 
 

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import os
+from collections.abc import Callable, Collection, Iterable
 from difflib import get_close_matches
 from pathlib import Path
+
+# The range of numbers such as learning rates: the product of three of them is a float still.
+SMALLEST, LARGEST = 1e-100, 1e100
+# Endings of the pictures that are drawn.
+PICTURES = (".png", ".pdf", ".svg")
 
 
 class InputError(ValueError):
@@ -68,3 +74,71 @@ def make_folder(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"{folder}: cannot be created ({error.strerror or error})") from None
+
+
+def check_folder(folder: Path) -> Path:
+    """A folder that files can be written into, or that can be made; before any work."""
+    place = folder
+    try:
+        while not os.path.lexists(place) and place != place.parent:
+            place = place.parent
+        if not place.is_dir():
+            raise InputError(f"{folder}: cannot be a folder, as '{place}' is a file")
+    except OSError as error:
+        raise InputError(f"{folder}: cannot be created ({error.strerror or error})") from None
+    if not os.access(place, os.W_OK | os.X_OK):
+        raise InputError(f"{folder}: cannot be written (Permission denied)")
+    return folder
+
+
+def check_output(path: Path, endings: Collection[str] = ()) -> Path:
+    """The path of a file that can be written there, and has one of `endings`; before any work.
+
+    >>> check_output(Path("diagram.gif"), (".png", ".pdf"))
+    Traceback (most recent call last):
+        ...
+    sgdphase.errors.InputError: diagram.gif: must end in .png or .pdf
+    """
+    if endings and path.suffix.lower() not in endings:
+        raise InputError(f"{path}: must end in {listed(endings)}")
+    try:
+        path.stat()
+        if not path.is_file():
+            raise InputError(f"{path}: cannot be written (not a file)")
+        place = path
+    except FileNotFoundError:
+        place = path.parent
+        if not place.is_dir():
+            raise InputError(f"{path}: there is no folder '{place}'") from None
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written ({error.strerror or error})") from None
+    if not os.access(place, os.W_OK):
+        raise InputError(f"{path}: cannot be written (Permission denied)")
+    return path
+
+
+def check_memory(needed: float, what: str) -> None:
+    """Raise `InputError` if `what` needs more bytes than this machine has at all.
+
+    >>> check_memory(2.0**80, "train size = 2^70")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    sgdphase.errors.InputError: train size = 2^70: needs at least 1e+06 EiB of memory, and ...
+    """
+    try:
+        held = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):  # a system that does not say
+        return
+    if needed > held:
+        raise InputError(
+            f"{what}: needs at least {_bytes(needed)} of memory, and this machine has "
+            f"{_bytes(held)}"
+        )
+
+
+def _bytes(count: float) -> str:
+    for unit in ("B", "KiB", "MiB", "GiB", "TiB", "PiB"):
+        if count < 1024:
+            return f"{count:.3g} {unit}"
+        count /= 1024
+    return f"{count:.2g} EiB"

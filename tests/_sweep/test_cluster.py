@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
+import socket
 import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from sgdphase._own import command
-from sgdphase._sweep import DaskWorkers, Progress, Run, Store, grid, sweep
+from sgdphase._sweep import DaskWorkers, Progress, Run, Store, SweepError, grid, missing, sweep
 from sgdphase._sweep import cluster as cluster_module
+from sgdphase._sweep.progress import line_of
 from sgdphase._sweep.tally import Tally
 from sgdphase.errors import InputError
 
@@ -113,10 +117,65 @@ def test_commands_run_on_a_cluster(
     assert len(list((tmp_path / "runs.sqlite-runs").iterdir())) == 4
 
 
-def test_no_scheduler_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cluster_module, "_CONNECT_SECONDS", 0.5)
-    with pytest.raises(InputError, match=r"no Dask scheduler at 'tcp://127.0.0.1:1'"):
-        DaskWorkers("tcp://127.0.0.1:1")
+@pytest.mark.parametrize(
+    ("address", "reason"),
+    [
+        ("tcp://127.0.0.1:1", "Connection refused"),
+        ("127.0.0.1:1", "Connection refused"),
+        ("nonsense", "missing port number"),
+        ("nonsense://a:1", "unknown address scheme"),
+    ],
+)
+def test_no_scheduler_there(address: str, reason: str) -> None:
+    """At once, and no half-made client prints a traceback as it goes."""
+    start = time.monotonic()
+    with pytest.raises(InputError, match=f"no Dask scheduler at '{address}' .*{reason}"):
+        DaskWorkers(address)
+    gc.collect()
+    assert time.monotonic() - start < 5
+
+
+def test_something_else_listens_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster_module, "_CONNECT_SECONDS", 0.3)
+    said = r"no answer within 0\.3 s"
+    with socket.create_server(("127.0.0.1", 0)) as server, pytest.raises(InputError, match=said):
+        DaskWorkers(f"tcp://127.0.0.1:{server.getsockname()[1]}")
+
+
+@pytest.fixture
+def local() -> Iterator[Any]:
+    """A cluster in this process, without workers."""
+    distributed = pytest.importorskip("distributed")
+    with distributed.LocalCluster(n_workers=0, processes=False, dashboard_address=None) as cluster:
+        yield cluster
+
+
+def test_no_worker_comes(local: Any, store: Store) -> None:
+    plan = grid(dim=8, train_size=64, lr=1.0, batch=1, model="toy_trainer:train")
+    team = DaskWorkers(local.scheduler_address, patience=3600.0)
+    tally = Tally.of(1, missing(plan, store), team.parallel)
+    tally.waiting = team.waiting()
+    assert line_of(tally).startswith("0 of 1 done, no Dask worker has come yet; gives up in ")
+    team.stop()
+    team = DaskWorkers(local.scheduler_address, patience=0.3)
+    with pytest.raises(SweepError, match="no Dask worker has come yet after"):
+        sweep(plan, store, workers=team)
+
+
+def test_workers_without_the_package(
+    local: Any, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = grid(dim=8, train_size=64, lr=1.0, batch=1, model="toy_trainer:train")
+    local.scale(1)
+    deadline = time.monotonic() + 10
+    while not local.scheduler.workers and time.monotonic() < deadline:
+        time.sleep(0.01)
+    monkeypatch.setattr(cluster_module, "_PROBE", "sgdphase_of_tomorrow:x")
+    said = r"no Dask worker of 1 can import sgdphase \(.*: No module named 'sgdphase_of_tomorrow'"
+    with pytest.raises(InputError, match=said):
+        sweep(plan, store, workers=DaskWorkers(local.scheduler_address))
+    monkeypatch.undo()
+    assert sweep(plan[:0], store, workers=DaskWorkers(local.scheduler_address)).left == 0
 
 
 def test_without_dask(monkeypatch: pytest.MonkeyPatch) -> None:

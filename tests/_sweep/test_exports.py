@@ -94,7 +94,7 @@ def test_what_cannot_be_exported(
     with pytest.raises(InputError, match="holds no trajectories; sweep with"):
         export(without, tmp_path / "out.csv", trajectories=True)
     assert not (tmp_path / "out.csv").exists()
-    with pytest.raises(InputError, match="cannot be written"):
+    with pytest.raises(InputError, match="there is no folder"):
         export(store, tmp_path / "no" / "out.csv")
     for name in ("xarray", "pyarrow"):
         monkeypatch.setitem(sys.modules, name, None)

@@ -7,13 +7,15 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from sgdphase._records import ENGINES
-from sgdphase._sweep import Store, grid, sweep
+from sgdphase._sweep import Progress, Run, Store, grid, sweep
+from sgdphase._sweep.tally import Tally
 from sgdphase.errors import InputError
 
 PLAN = grid(
@@ -218,3 +220,63 @@ def test_runs_of_another_engine_are_kept_but_not_shown(
     assert Store(path).outdated() == len(PLAN)
     assert sweep(PLAN[:3], path, workers=0).ran == 3
     assert len(Store(path).runs()) == 3
+
+
+def test_a_link_stays_one_and_its_target_is_the_store(tmp_path: Path) -> None:
+    link, target = tmp_path / "link.sqlite", tmp_path / "other" / "runs.sqlite"
+    target.parent.mkdir()
+    (tmp_path / "again.sqlite").symlink_to("link.sqlite")
+    link.symlink_to("other/runs.sqlite")
+    for path in (link, tmp_path / "again.sqlite", target):  # the first finds a dangling link
+        assert sweep(PLAN[:2], path, workers=0).left == 0
+    assert link.is_symlink() and not target.is_symlink() and len(Store(target).runs()) == 2
+    for one, two in ((link, target), (target, link)):
+        with Store(one).writer(), pytest.raises(InputError, match="another sweep is writing"):
+            sweep(PLAN[:3], two, workers=0)
+    assert [each.name for each in target.parent.iterdir()] == ["runs.sqlite"]
+
+
+def test_a_link_to_nowhere(tmp_path: Path) -> None:
+    away, loop = tmp_path / "away.sqlite", tmp_path / "loop.sqlite"
+    away.symlink_to("no/such/folder.sqlite")
+    loop.symlink_to("loop.sqlite")
+    with pytest.raises(InputError, match=r"cannot be written \(No such file"):
+        sweep(PLAN, away, workers=0)
+    with pytest.raises(InputError, match="is a link that leads to itself"):
+        sweep(PLAN, loop, workers=0)
+    assert away.is_symlink() and loop.is_symlink()
+
+
+@pytest.mark.skipif(not hasattr(os, "O_NOFOLLOW"), reason="no such flag")
+def test_a_planted_link_is_not_followed(tmp_path: Path) -> None:
+    victim = tmp_path / "victim"
+    (tmp_path / "runs.sqlite-lock").symlink_to(victim)
+    (tmp_path / "runs.sqlite-new").symlink_to(victim)
+    with pytest.raises(InputError, match=r"runs\.sqlite-lock: is a link"):
+        sweep(PLAN[:1], tmp_path / "runs.sqlite", workers=0)
+    (tmp_path / "runs.sqlite-lock").unlink()
+    sweep(PLAN[:1], tmp_path / "runs.sqlite", workers=0)
+    assert not victim.exists() and not (tmp_path / "runs.sqlite-new").is_symlink()
+
+
+def test_a_copy_made_in_the_middle_of_a_sweep_opens(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Copied after each commit, the file alone or with its log: every run that was reported."""
+    monkeypatch.setenv("TOY_EXPECTED", "0.1")
+    path, copies = tmp_path / "runs.sqlite", []
+
+    class Copies(Progress):
+        def show(self, tally: Tally, runs: Sequence[tuple[str, Run]]) -> None:
+            folder = tmp_path / str(len(copies))
+            folder.mkdir()
+            for suffix in ("", "-wal") if len(copies) % 2 else ("",):
+                shutil.copy(f"{path}{suffix}", folder / f"runs.sqlite{suffix}")
+            copies.append((folder / "runs.sqlite", tally.done))
+
+    plan = grid(dim=8, train_size=64, lr=1.0, batch=1, seeds=40, model="toy_trainer:train")
+    sweep(plan, path, workers=0, progress=Copies())
+    assert len(copies) > 5
+    for copy, done in copies:
+        assert len(Store(copy).runs()) == done
+    assert sweep(plan, copies[3][0], workers=0).done_before == copies[3][1]

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.cli.test_diagram import fill
 
 from sgdphase._sweep import Store, export
+from tests.cli.test_diagram import fill
 
 
 @pytest.fixture

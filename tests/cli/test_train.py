@@ -51,7 +51,7 @@ def test_train_writes_its_picture_and_trajectory(sgdphase, tmp_path: Path) -> No
         ((*SMALL, "--chi", "-1"), "chi = -1.0: must be"),
         ((*SMALL, "--seeds", "0"), "seeds = 0: must be"),
         ((*SMALL, "--weight-decay", "0.1"), "never ends; give max_time (--max-time, "),
-        ((*SMALL, "--plot", "a.jpeg"), "the name must end in .pdf or .png or .svg"),
+        ((*SMALL, "--plot", "a.jpeg"), "must end in .png, .pdf or .svg"),
         ((*SMALL, "--plot", "no/such/folder/a.png"), "there is no folder"),
         ((*SMALL, "--nonsense"), "No such option"),
         (("theory", "averages", "--chi", "-3"), "chi = -3.0: must be"),

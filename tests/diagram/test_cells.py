@@ -80,3 +80,20 @@ def test_a_dataset_is_the_same_plane(model):
     np.testing.assert_array_equal(plane.status, no_status.status)
     with pytest.raises(InputError, match="no variable w1"):
         plane_from_dataset(dataset, "w1")
+
+
+def test_models_with_other_parameters_are_a_choice_of_the_model():
+    """A column of texts has empty ones where a model has no such parameter."""
+    table = {
+        "lr": [1.0, 1.0], "batch": [1, 1], "seed": [0, 0], "status": ["fitted"] * 2,
+        "alignment": [0.5, 1.0], "model": ["fc", "perceptron"], "activation": ["relu", ""],
+        "depth": [5.0, np.nan],
+    }  # fmt: skip
+    with pytest.raises(InputError, match=r"choose model from fc, perceptron$"):
+        plane_from_table(table)
+    assert plane_from_table(table, model="fc").value.tolist() == [[[0.5]]]
+    del table["model"]
+    with pytest.raises(
+        InputError, match="choose depth from nothing, 5; activation from nothing, relu"
+    ):
+        plane_from_table(table)

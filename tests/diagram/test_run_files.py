@@ -95,7 +95,8 @@ def test_nested_records_have_names_with_dots():
         ("a.csv", b"lr,loss\n", "the table has no rows"),
         ("a.csv", b"lr,loss\n1\n", "line 2 has 1 values, the first line 2"),
         ("a.csv", b"lr,lr\n1,2\n", "column lr: stands twice in the first line"),
-        ("a.csv", b"lr\n\xff\xfe\n", "is not a csv file"),
+        ("a.csv", b"lr\n\x00\x01\n", "holds bytes that are no text"),
+        ("a.csv", b"\xff\xfel\x00r\x00\n", "is not a csv file"),  # UTF-16, cut
         ("a.jsonl", b"{\n", "is not a jsonl file"),
         ("a.json", b"3", "must hold a list of records, or an object of columns"),
         ("a.json", b'{"a": [1], "b": [1, 2]}', "columns of different lengths: 1, 2"),

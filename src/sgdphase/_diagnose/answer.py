@@ -17,7 +17,7 @@ from sgdphase.stats import plain
 
 @dataclass(frozen=True, repr=False)
 class Diagnosis(Shown):
-    """The answer about a training, returned by `diagnose`; `docs/your-own-model.md` explains it.
+    """The answer about a training, returned by `diagnose`; `docs/the-answer.md` explains it.
 
     Attributes
     ----------

@@ -175,6 +175,10 @@ class Runner:
         seconds = monotonic() - started
         if late == trials and self.is_over:
             self.cut_after = seconds
+            first = plan[late[0]]
+            where = f"lr {first.lr:g}, batch {first.batch}, seed {first.seed}"
+            name = getattr(first.problem, "name", first.model)
+            self.report(f"{name} had not ended after {duration(seconds)} (at {where})")
         return late, seconds
 
     def _patience(self, train_size: int) -> float:

@@ -114,7 +114,8 @@ def load(path: str | Path) -> UserCode:
             exec(compile(source, str(path), "exec", dont_inherit=True), vars(module))
         except SyntaxError as error:
             name = Path(error.filename or path).name
-            raise UserError(f"{name}, line {error.lineno}: {error.msg}") from None
+            place = name if error.lineno is None else f"{name}, line {error.lineno}"
+            raise UserError(f"{place}: {error.msg}") from None
         except (Exception, SystemExit) as error:
             reason = f"{type(error).__name__}: {' '.join(str(error).split())}".rstrip(": ")
             raise UserError(f"{_place(error, {str(path)}) or path.name}: {reason}") from error

@@ -39,6 +39,9 @@ _LINES, _LETTERS = 4, 400
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS",
             "NUMBA_NUM_THREADS")  # fmt: skip
 
+# Words that mean something to a shell alone.
+_OF_A_SHELL = ("|", "||", "&&", "&", ";", "<", ">", ">>", "2>", "2>&1")
+
 
 @dataclass(frozen=True)
 class UserCommand:
@@ -126,6 +129,9 @@ class UserCommand:
     @property
     def notes(self) -> Iterator[str]:
         """Remarks for the user."""
+        signs = [] if self.shell else [word for word in _words(self) if word in _OF_A_SHELL]
+        if signs:
+            yield f"the command has {listed(signs, 'and')}, which only a shell reads: give --shell"
         if "seed" not in self.placeholders:
             yield (
                 "the command has no {seed}: runs of the same lr and batch must differ by themselves"

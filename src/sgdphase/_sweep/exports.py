@@ -16,7 +16,7 @@ from sgdphase._records import Outcome
 from sgdphase._sweep.run import Run
 from sgdphase._sweep.store import Store
 from sgdphase._sweep.table import RESULTS, flat, table_of
-from sgdphase.errors import InputError
+from sgdphase.errors import InputError, check_output
 
 _LARGEST_GRID = 20_000_000
 
@@ -56,6 +56,7 @@ def export(
     path = Path(path)
     if path.suffix not in FORMATS:
         raise InputError(f"'{path}': must end in {', '.join(FORMATS)}")
+    check_output(path)
     store = store if isinstance(store, Store) else Store(store)
     runs = store.runs(model, trajectories=trajectories)
     if not runs:

@@ -17,7 +17,7 @@ from sgdphase._sweep.table import flat
 from sgdphase.errors import InputError, likely, listed, one_line, require
 from sgdphase.problems import Problem, TeacherTask
 
-_LARGEST = 2_000_000
+MOST = 2_000_000
 _TRAIN_SIZE = 8192
 
 Values = float | Sequence[float]
@@ -107,11 +107,10 @@ def grid(
     train_size = size if train_size is None else train_size
     axes, fixed = _rest(assumed | parameters)
     sizes, all_seeds = _values("train size", train_size), _seeds(seeds)
-    pairs = _lr_and_batch(lr, batch, temperature, sizes)
-    cells = len(problems) * len(sizes) * len(pairs) * prod(map(len, axes.values()))
-    count = cells * len(all_seeds)
-    if count > _LARGEST:
-        raise InputError(f"the grid holds {count} trainings; it may hold {_LARGEST}")
+    plane = _plane(lr, batch, temperature, sizes)
+    count = prod(map(len, (problems, sizes, all_seeds, *axes.values(), *plane.values())))
+    _check_count(count)
+    pairs = _lr_and_batch(**plane)
 
     # A batch that was asked for by name and fits no train size at all is a mistake, not a corner.
     forgiving = len(sizes) > 1 or batch is None
@@ -139,6 +138,12 @@ def grid(
             f"({', '.join(str(size) for size in sizes)})"
         )
     return Plan(tuple(trainings), count - len(trainings))
+
+
+def _check_count(count: int) -> None:
+    """Before anything is built, which would take the memory of a grid that is too large."""
+    if count > MOST:
+        raise InputError(f"the grid holds {count} trainings; it may hold {MOST}")
 
 
 # What `grid` does not treat in its own way, but hands to the record.
@@ -201,6 +206,7 @@ def _problems(problem: Problem | Sequence[Problem] | None, dim: Any, chi: Any) -
     if problem is None:
         dims = _values("dim", BY_NAME["dim"].default if dim is None else dim)
         chis = _values("chi", BY_NAME["chi"].default if chi is None else chi)
+        _check_count(len(dims) * len(chis))
         return [TeacherTask(_whole(d), float(c)) for d, c in product(dims, chis)]
     if dim is not None or chi is not None:
         raise InputError("dim and chi: give them or a problem, not both")
@@ -208,10 +214,10 @@ def _problems(problem: Problem | Sequence[Problem] | None, dim: Any, chi: Any) -
     return [*problem] if several else [problem]  # type: ignore[misc, list-item]
 
 
-def _lr_and_batch(
+def _plane(
     lr: Any, batch: Any, temperature: Any, sizes: Sequence[Any]
-) -> list[tuple[float, float]]:
-    """Pairs `(lr, batch)` from the two that were given; the batch may not be whole yet."""
+) -> dict[str, Sequence[float]]:
+    """The values of the two that were given."""
     plane = {"lr": lr, "batch": batch, "temperature": temperature}
     given = {name: value for name, value in plane.items() if value is not None}
     if len(given) != 2:
@@ -223,12 +229,19 @@ def _lr_and_batch(
     valid = {"batch": f"an integer from 1 to the train size {max(sizes)}"}
     for name, values in given.items():
         for number in values:
-            require(name, number, lambda x: 0 < x < inf, valid.get(name, POSITIVE.text))
-    if temperature is None:
-        return list(product(given["lr"], given["batch"]))
-    if lr is None:
-        return [(t * b, b) for t, b in product(given["temperature"], given["batch"])]
-    return [(x, _nearly_whole(x / t)) for x, t in product(given["lr"], given["temperature"])]
+            require(name, number, POSITIVE.holds, valid.get(name, POSITIVE.text))
+    return given
+
+
+def _lr_and_batch(
+    lr: Sequence[float] = (), batch: Sequence[float] = (), temperature: Sequence[float] = ()
+) -> list[tuple[float, float]]:
+    """Pairs `(lr, batch)` from the two that were given; the batch may not be whole yet."""
+    if not temperature:
+        return list(product(lr, batch))
+    if not lr:
+        return [(t * b, b) for t, b in product(temperature, batch)]
+    return [(x, _nearly_whole(x / t)) for x, t in product(lr, temperature)]
 
 
 def _nearly_whole(value: float) -> float:

@@ -115,6 +115,8 @@ def statuses_in_words(counts: dict[str, int]) -> str:
 def _pace(tally: Tally) -> list[str]:
     if not tally.costs:
         return []
+    if tally.waiting:
+        return [tally.waiting]
     left = tally.seconds_left()
     if math.isnan(left):
         return []

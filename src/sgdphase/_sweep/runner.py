@@ -139,13 +139,13 @@ def sweep(
     # What is wrong with the call shows before a file is made.
     resumes = {model: trainer_of(model).resumes for model in {t.model for t in plan}}
     _check_retry(retry)
+    if own.here and store.is_empty:  # all of it is to be run
+        _prepare(plan)
     with store.writer() as writer, _signals() as received:
         # Asked with the lock held: what another sweep has just finished is not run again.
         jobs = missing(plan, store, trajectories=trajectories, retry=retry)
         if own.here:
-            # Once and with a bar, instead of in every worker.
-            for problem in {job.training.problem for job in jobs}:
-                problem.prepare()
+            _prepare(job.training for job in jobs)
         tally = Tally.of(len(plan), jobs, own.parallel)
         resumable = any(resumes[job.training.model] for job in jobs)
         progress = progress or Progress()
@@ -201,6 +201,9 @@ class _Loop:
                 self.writer.write(runs, trajectory=self.trajectories)
                 self._drop({key for key, _ in runs})
                 self.tally.add(runs)
+            else:
+                self.writer.check()
+            self.tally.waiting = self.workers.waiting()
             self.progress.show(self.tally, runs)
             failure = any(run.outcome.status == "failed" for _, run in runs)
             if received or (fail_fast and failure) or over:
@@ -226,7 +229,7 @@ class _Loop:
         try:
             runs = future.result()
         except CancelledError:
-            raise SweepError("the workers are gone; the same command goes on from here") from None
+            raise SweepError(f"{self.workers.gone}; the same command goes on from here") from None
         except Exception as error:
             if not self.workers.died(error):
                 if isinstance(error, InputError):
@@ -251,6 +254,12 @@ class _Loop:
             return []
         reason = f"the worker process died {_DEATHS} times while it ran this training"
         return [(job.key, failed(job.training, 0.0, reason))]
+
+
+def _prepare(trainings: Iterable[Training]) -> None:
+    """Fetch the data once and with a bar, instead of in every worker."""
+    for problem in {training.problem for training in trainings}:
+        problem.prepare()
 
 
 def _is_missing(stored: Stored | None, trajectories: bool, retry: Sequence[str]) -> bool:

@@ -2,33 +2,25 @@
 
 from __future__ import annotations
 
-import json
-import math
 import sqlite3
-import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
-
-import numpy as np
+from typing import NamedTuple
 
 from sgdphase._display import Columns, Shown, ShownTable
-from sgdphase._records import ENGINES, Outcome, Status, Training
+from sgdphase._records import Status
 from sgdphase._sweep import storefile
+from sgdphase._sweep.rescue import rescued
+from sgdphase._sweep.rows import COLUMNS, Row, checked, crc, is_current, packed, row_of, run_of
 from sgdphase._sweep.run import Run
 from sgdphase._sweep.storefile import SweepError
 from sgdphase._sweep.table import Table, table_of
-from sgdphase._typing import FloatArray
 from sgdphase.errors import InputError, require_type
-
-_COLUMNS = "key, model, engine, training, status, steps, time, observables, traceback, seconds"
 
 # How many keys a query may name: old versions of SQLite take 999 parameters.
 _KEYS = 500
-
-Row = tuple[Any, ...]
 
 
 class Stored(NamedTuple):
@@ -109,9 +101,9 @@ class Store(Shown):
             if trajectories:
                 rows = _select(connection, "SELECT key, names, data FROM trajectories", keys)
                 blobs = {key: (names, data) for key, names, data in rows}
-            held = {row[0]: row for row in self._rows(connection, keys) if _is_current(row)}
+            held = {row[0]: row for row in self._rows(connection, keys) if is_current(row)}
         return RunList(
-            self._run(held[key], blobs.get(key))
+            run_of(self.path, held[key], blobs.get(key))
             for key in (held if keys is None else keys)
             if key in held and model in (None, held[key][1])
         )
@@ -123,7 +115,7 @@ class Store(Shown):
     def outdated(self) -> int:
         """Number of runs that another version of their engine made; they are never read."""
         with self._existing() as connection:
-            return sum(not _is_current(row) for row in self._rows(connection))
+            return sum(not is_current(row) for row in self._rows(connection))
 
     def _lines(self) -> list[str]:
         if self.is_empty:
@@ -148,8 +140,8 @@ class Store(Shown):
         if not self.is_empty:
             # Reads every row, so that damage shows before the file is opened for writing.
             self.outdated()
-        with storefile.writing(self.path) as connection:
-            yield Writer(self.path, connection)
+        with storefile.writing(self.path) as (connection, identity):
+            yield Writer(self.path, connection, identity)
 
     @contextmanager
     def _existing(self) -> Iterator[sqlite3.Connection]:
@@ -161,67 +153,72 @@ class Store(Shown):
     def _rows(
         self, connection: sqlite3.Connection, keys: Sequence[str] | None = None
     ) -> Iterator[Row]:
-        for *row, crc in _select(connection, f"SELECT {_COLUMNS}, crc FROM runs", keys):
-            if _crc(row) != crc:
-                raise storefile.damaged(self.path, f"row {row[0]} is not as it was written")
-            yield tuple(row)
-
-    def _run(self, row: Row, blob: Row | None) -> Run:
-        _, _, _, training, status, steps, time, observables, trace, seconds = row
-        outcome = Outcome(
-            status,
-            steps,
-            math.nan if time is None else time,
-            json.loads(observables),
-            {} if blob is None else self._unpacked(*blob),
-        )
-        return Run(Training.from_dict(json.loads(training)), outcome, seconds, trace)
-
-    def _unpacked(self, names: str, data: bytes) -> Mapping[str, FloatArray]:
-        try:
-            flat = np.frombuffer(zlib.decompress(data), "<f8")
-            columns = json.loads(names)
-            return (
-                dict(zip(columns, flat.reshape(len(columns), -1), strict=True)) if columns else {}
-            )
-        except (zlib.error, ValueError) as error:
-            raise storefile.damaged(self.path, error) from None
+        for *row, checksum in _select(connection, f"SELECT {COLUMNS}, crc FROM runs", keys):
+            yield checked(self.path, row, checksum)
 
 
 @dataclass(frozen=True)
 class Writer:
-    """Writes runs; when `write` returns, they are on the disk."""
+    """Writes runs; when `write` returns, they are on the disk, in the file that has this path."""
 
     path: Path
     connection: sqlite3.Connection
+    identity: storefile.Identity
 
-    def write(self, runs: Iterable[tuple[str, Run]], *, trajectory: bool) -> None:
+    def write(self, runs: Sequence[tuple[str, Run]], *, trajectory: bool) -> None:
         """Write all runs or none; each replaces the run that its key had."""
-        connection = self.connection
         try:
-            connection.execute("BEGIN IMMEDIATE")
-            for key, run in runs:
-                row = _row(key, run)
-                marks = ", ".join("?" * (len(row) + 1))
-                connection.execute(
-                    f"INSERT OR REPLACE INTO runs ({_COLUMNS}, crc) VALUES ({marks})",
-                    (*row, _crc(row)),
-                )
-                # An empty trajectory is stored too: it says that one was asked for.
-                connection.execute("DELETE FROM trajectories WHERE key = ?", (key,))
-                if trajectory:
-                    connection.execute(
-                        "INSERT INTO trajectories (key, names, data) VALUES (?, ?, ?)",
-                        (key, *_packed(run.outcome.trajectory)),
-                    )
-            connection.execute("COMMIT")
+            _insert(self.connection, runs, trajectory=trajectory)
         except sqlite3.Error as error:
-            if connection.in_transaction:
-                connection.execute("ROLLBACK")
+            self.check(runs, trajectory=trajectory)
             raise SweepError(
                 f"{self.path}: cannot be written ({error}); what was reported done is kept, and "
                 "the same command goes on from there"
             ) from None
+        self.check()
+
+    def check(self, unwritten: Sequence[tuple[str, Run]] = (), *, trajectory: bool = False) -> None:
+        """Raise `SweepError` if the file is gone, after a copy was saved with all its runs.
+
+        SQLite writes on to a file that was deleted: its runs would be lost with the connection.
+        """
+        if not self.identity.is_at(self.path):
+
+            def fill(copy: sqlite3.Connection) -> None:
+                try:
+                    self.connection.backup(copy)
+                except sqlite3.Error:  # its disk is gone: what is in memory
+                    storefile.make_tables(copy)
+                    _insert(copy, unwritten, trajectory=trajectory)
+
+            raise SweepError(rescued(self.path, self.identity, fill))
+
+
+def _insert(
+    connection: sqlite3.Connection, runs: Iterable[tuple[str, Run]], *, trajectory: bool
+) -> None:
+    try:
+        connection.execute("BEGIN IMMEDIATE")
+        for key, run in runs:
+            row = row_of(key, run)
+            marks = ", ".join("?" * (len(row) + 1))
+            connection.execute(
+                f"INSERT OR REPLACE INTO runs ({COLUMNS}, crc) VALUES ({marks})",
+                (*row, crc(row)),
+            )
+            # An empty trajectory is stored too: it says that one was asked for.
+            connection.execute("DELETE FROM trajectories WHERE key = ?", (key,))
+            if trajectory:
+                connection.execute(
+                    "INSERT INTO trajectories (key, names, data) VALUES (?, ?, ?)",
+                    (key, *packed(run.outcome.trajectory)),
+                )
+        connection.execute("COMMIT")
+    except sqlite3.Error:
+        with suppress(sqlite3.Error):  # the disk may be gone
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+        raise
 
 
 def _select(
@@ -235,33 +232,3 @@ def _select(
     for start in range(0, len(wanted), _KEYS):
         part = wanted[start : start + _KEYS]
         yield from connection.execute(f"{query} WHERE key IN ({', '.join('?' * len(part))})", part)
-
-
-def _row(key: str, run: Run) -> Row:
-    outcome = run.outcome
-    return (
-        key,
-        run.training.model,
-        ENGINES.get(run.training.model, 0),
-        json.dumps(run.training.as_dict(), default=lambda value: value.item()),
-        outcome.status,
-        outcome.steps,
-        None if math.isnan(outcome.time) else outcome.time,
-        json.dumps(dict(outcome.observables)),
-        run.traceback,
-        run.seconds,
-    )
-
-
-def _crc(row: Iterable[Any]) -> int:
-    return zlib.crc32(json.dumps(list(row)).encode())
-
-
-def _is_current(row: Row) -> bool:
-    return int(row[2]) == ENGINES.get(row[1], 0)
-
-
-def _packed(trajectory: Mapping[str, FloatArray]) -> tuple[str, bytes]:
-    """Names, and the arrays one after the other as little-endian doubles, deflated."""
-    columns = [np.asarray(column, "<f8").tobytes() for column in trajectory.values()]
-    return json.dumps(list(trajectory)), zlib.compress(b"".join(columns))

@@ -5,11 +5,13 @@ Nothing here writes to a file before it is known to be a sound store of this ver
 
 from __future__ import annotations
 
+import errno
 import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
+from typing import NamedTuple
 from urllib.parse import quote
 
 from sgdphase.errors import InputError
@@ -39,6 +41,7 @@ CREATE TABLE trajectories (
 ) WITHOUT ROWID;
 """
 
+_MOST_LINKS = 40
 _MAGIC = b"SQLite format 3\x00"
 
 
@@ -47,8 +50,39 @@ class SweepError(RuntimeError):
 
 
 def beside(path: Path, suffix: str) -> Path:
-    """A file next to a store: `runs.sqlite-wal` for `-wal`."""
+    """A file next to a store: `runs.sqlite-wal` for `-wal`. Next to its target, if it is a link."""
+    path = target(path)
     return path.with_name(path.name + suffix)
+
+
+def target(path: Path) -> Path:
+    """The file that a link stands for, which need not exist.
+
+    Links among its folders stay: other hosts may know the folder by this name only.
+    """
+    for _ in range(_MOST_LINKS):
+        if not path.is_symlink():
+            return path
+        path = path.parent / os.readlink(path)
+    raise InputError(f"{path}: is a link that leads to itself")
+
+
+class Identity(NamedTuple):
+    """Which file has a path: another one there, or none, is not the same."""
+
+    device: int
+    inode: int
+
+    @classmethod
+    def of(cls, path: Path) -> Identity:
+        status = path.stat()
+        return cls(status.st_dev, status.st_ino)
+
+    def is_at(self, path: Path) -> bool:
+        try:
+            return Identity.of(path) == self
+        except OSError:
+            return False
 
 
 def is_empty(path: Path) -> bool:
@@ -84,6 +118,12 @@ def check(path: Path) -> None:
             raise damaged(path, verdict)
         if version < 1:
             raise damaged(path, "its version is 0")
+        # Statements of somebody else, which reading or writing would carry out.
+        foreign = connection.execute(
+            "SELECT type, name FROM sqlite_master WHERE type IN ('view', 'trigger')"
+        ).fetchone()
+        if foreign:
+            raise damaged(path, f"it has the {foreign[0]} {foreign[1]}, and no store has one")
         for table in ("runs", "trajectories"):
             connection.execute(f"SELECT key FROM {table} LIMIT 1")
 
@@ -111,11 +151,11 @@ def reading(path: Path) -> Iterator[sqlite3.Connection]:
 
 
 @contextmanager
-def writing(path: Path) -> Iterator[sqlite3.Connection]:
+def writing(path: Path) -> Iterator[tuple[sqlite3.Connection, Identity]]:
     """The one connection that writes; a second one is refused. Creates the file if needed."""
     with _lock(path):
         if is_empty(path):
-            _create(path)
+            _create(target(path))
         else:
             check(path)
         try:
@@ -128,21 +168,38 @@ def writing(path: Path) -> Iterator[sqlite3.Connection]:
             # Opens the log now: the connection that opens it first removes it.
             connection.execute("BEGIN IMMEDIATE")
             connection.execute("COMMIT")
-        except sqlite3.OperationalError as error:
+            identity = Identity.of(path)
+        except (OSError, sqlite3.OperationalError) as error:
             raise InputError(f"{path}: cannot be written ({error})") from None
         with closing(connection):
             try:
-                yield connection
+                yield connection, identity
             finally:
-                # At rest the store is one plain file, readable where nothing can be written. A
-                # reader that is at it now, or a full disk, prevents that: then it stays as it is.
-                with suppress(sqlite3.OperationalError):
-                    connection.execute("PRAGMA journal_mode = DELETE")
+                _come_to_rest(path, connection, identity)
+
+
+def _come_to_rest(path: Path, connection: sqlite3.Connection, identity: Identity) -> None:
+    """At rest the store is one plain file, readable where nothing can be written.
+
+    A reader that is at it now, or a full disk, prevents that: then it stays as it is.
+    """
+    if identity.is_at(path):
+        with suppress(sqlite3.OperationalError):
+            connection.execute("PRAGMA journal_mode = DELETE")
+    elif not path.exists():
+        # Logs of a file that is gone; the next store of this name must not find them. If there is
+        # another file, they may be that one's.
+        connection.close()
+        for suffix in ("-wal", "-shm"):
+            with suppress(OSError):
+                beside(path, suffix).unlink()
 
 
 def _connect(path: Path, mode: str) -> sqlite3.Connection:
     address = f"file:{quote(str(path.absolute()))}?mode={mode}"
-    return sqlite3.connect(address, uri=True, timeout=30.0, isolation_level=None)
+    connection = sqlite3.connect(address, uri=True, timeout=30.0, isolation_level=None)
+    connection.execute("PRAGMA trusted_schema = OFF")  # the file may come from anybody
+    return connection
 
 
 def _create(path: Path) -> None:
@@ -157,9 +214,7 @@ def _create(path: Path) -> None:
     try:
         new.unlink(missing_ok=True)
         with closing(sqlite3.connect(new)) as connection:
-            connection.executescript(_SCHEMA)
-            connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-            connection.execute(f"PRAGMA user_version = {VERSION}")
+            make_tables(connection)
         new.replace(path)
     except (OSError, sqlite3.Error) as error:
         with suppress(OSError):
@@ -167,14 +222,25 @@ def _create(path: Path) -> None:
         raise InputError(f"{path}: cannot be created ({error})") from None
 
 
+def make_tables(connection: sqlite3.Connection) -> None:
+    """Make an empty database a store."""
+    connection.executescript(_SCHEMA)
+    connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+    connection.execute(f"PRAGMA user_version = {VERSION}")
+
+
 @contextmanager
 def _lock(path: Path) -> Iterator[None]:
     """Hold `runs.sqlite-lock`; the system releases it when the process ends in any way."""
     lock = beside(path, "-lock")
+    # A link that somebody planted is not followed; Windows has no such flag.
+    flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
     while True:
         try:
-            handle = os.open(lock, os.O_RDWR | os.O_CREAT, 0o666)
+            handle = os.open(lock, flags, 0o666)
         except OSError as error:
+            if error.errno == errno.ELOOP and lock.is_symlink():
+                raise InputError(f"{lock}: is a link, and a lock never is; remove it") from None
             raise InputError(f"{path}: cannot be written ({error.strerror})") from None
         try:
             _lock_file(handle)
@@ -191,9 +257,11 @@ def _lock(path: Path) -> Iterator[None]:
     try:
         yield
     finally:
-        # Windows does not remove a file that is open; a lock file that stays does no harm.
+        # Windows does not remove a file that is open; a lock file that stays does no harm. One of
+        # another sweep does: it stays, if somebody removed ours.
         with suppress(OSError):
-            lock.unlink()
+            if os.path.samestat(os.fstat(handle), os.stat(lock)):
+                lock.unlink()
         os.close(handle)
 
 

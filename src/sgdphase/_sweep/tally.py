@@ -94,6 +94,7 @@ class Tally:
     costs: dict[str, float]
     is_foreseen: bool = True
     statuses: Counter[str] = field(default_factory=Counter)
+    waiting: str = ""  # for what, if nothing runs
     started: float = field(default_factory=monotonic)
     _expected: float = 0.0
     _measured: float = 0.0

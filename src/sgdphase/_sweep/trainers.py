@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import importlib
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from sgdphase._models import MODELS, model_of
+from sgdphase._parameters import BY_NAME
 from sgdphase._records import Outcome, Training
-from sgdphase.errors import InputError, require_type
+from sgdphase.errors import InputError, check_memory, require_type
 
 # The assumed cost of a training if its module does not say.
 _UNKNOWN_SECONDS = 1.0
@@ -52,6 +53,22 @@ def cost_of(model: str) -> Callable[[Training], float]:
     return trainer_of(model).expected_seconds
 
 
+def check_fits(trainings: Iterable[Training]) -> None:
+    """Raise `InputError` if one of `trainings` needs more memory than this machine has."""
+    settings = {(each.model, each.problem, _sizes(each)): each for each in trainings}
+    for each in settings.values():
+        if each.model in MODELS:
+            module = _module(MODELS[each.model].trainer, each.model)
+            if hasattr(module, "expected_bytes"):
+                check_memory(module.expected_bytes(each), _sizes(each))
+
+
+def _sizes(training: Training) -> str:
+    values = {"dim": getattr(training.problem, "dim", None)} | vars(training)
+    names = ("dim", "train_size", "test_size", "depth", "width")
+    return ", ".join(f"{BY_NAME[n].label} = {values[n]}" for n in names if values[n] is not None)
+
+
 def _takes(train: Callable[..., Outcome], name: str) -> bool:
     try:
         parameter = inspect.signature(train).parameters.get(name)
@@ -78,6 +95,7 @@ def train(training: Training, *, trajectory: bool = False) -> Outcome:
     ('fitted', 0.0, True)
     """
     require_type("training", training, Training, "a Training, such as one of a plan")
+    check_fits([training])
     return trainer_of(training.model).train(training, trajectory=trajectory)
 
 

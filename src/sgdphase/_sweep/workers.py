@@ -45,6 +45,8 @@ class Workers(Executor):
 
     # Whether they find their data where this process does.
     here = True
+    # What is said when they drop what they were given.
+    gone = "the workers are gone"
 
     @property
     def slots(self) -> int:
@@ -59,6 +61,10 @@ class Workers(Executor):
     def died(self, error: BaseException) -> bool:
         """Whether a future with this error lost its worker, so that its pack may be run again."""
         return isinstance(error, BrokenExecutor)
+
+    def waiting(self) -> str:
+        """What is waited for, if nothing runs; raises `SweepError` if that takes too long."""
+        return ""
 
     def stop(self) -> None:
         """End at once, whatever is running."""
@@ -156,7 +162,7 @@ class Kept(Workers):
     def __init__(self, make: Callable[[], Workers]) -> None:
         self._make = make
         self._workers = make()
-        self.here = self._workers.here
+        self.here, self.gone = self._workers.here, self._workers.gone
 
     @property
     def slots(self) -> int:
@@ -168,6 +174,9 @@ class Kept(Workers):
 
     def died(self, error: BaseException) -> bool:
         return self._workers.died(error)
+
+    def waiting(self) -> str:
+        return self._workers.waiting()
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         return self._workers.submit(fn, *args, **kwargs)

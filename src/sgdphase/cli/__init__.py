@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import re
 import sys
 import threading
 from importlib import import_module
+from io import TextIOWrapper
 from typing import Annotated, Any
 
 import typer
@@ -31,6 +34,7 @@ _COMMANDS = {
     "verify": "Decide all claims in a folder again from its tables of runs.",
     "theory": "What the paper predicts, without any run.",
     "data": "List or download the files of the image problems.",
+    "help": "Explain ranges, regimes or the store.",
 }
 # Commands that share the file of another one.
 _MODULES = {"claims": "figure", "verify": "figure"}
@@ -46,7 +50,6 @@ def build(lazy: bool = False) -> typer.Typer:
         cls=_LazyCommands if lazy else Commands,
         no_args_is_help=True,
         invoke_without_command=True,
-        add_completion=False,
         rich_markup_mode=None,
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
@@ -109,10 +112,23 @@ def main() -> None:
     So does a signal, with 128 and its number.
     """
     threads = set(threading.enumerate())
+    # A file may have a name that is no text.
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         with signals_raised():
             code = build(lazy=True)(standalone_mode=False)
+        sys.stdout.flush()  # a reader that has gone shows here at the latest
     except (InputError, _UsageError, MemoryError) as error:
+        end(_print_error(error), threads)
+    except BrokenPipeError:  # the reader of our output has gone
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what is left to write fails no more
+        end(0, threads)
+    except UnicodeEncodeError as error:  # a word that was typed in another encoding
+        # Undecodable bytes of the command line stand in it as surrogates.
+        typed = [word for word in sys.argv if re.search("[\ud800-\udfff]", word)] or [str(error)]
+        end(_print_error(InputError(f"{typed[0]!a} is no text in UTF-8")), threads)
+    except OSError as error:  # what the system refuses: a name that is too long, a full disk
         end(_print_error(error), threads)
     except _sweep.SweepError as error:
         _print_error(error)
@@ -124,18 +140,21 @@ def main() -> None:
     except typer.Abort:
         print("sgdphase: stopped", file=sys.stderr)
         end(130, threads)
-    except BrokenPipeError:  # the reader of our output has gone
-        sys.stderr.close()
-        end(0, threads)
     end(code if isinstance(code, int) else 0, threads)
 
 
 def _print_error(error: Exception) -> int:
     message = error.format_message() if hasattr(error, "format_message") else str(error)
+    if isinstance(error, OSError) and error.filename is not None:
+        message = f"{os.fsdecode(error.filename)}: {error.strerror}"
+    elif isinstance(error, MemoryError):
+        message = f"there is not enough memory for this{f' ({message})' if message else ''}"
     if type(error).__name__ == "NoArgsIsHelpError":  # a bare command asks for its help
         print(message)
         return 2
     # The prefix is typer's, of a parser's own message.
     one_line = " ".join(message.split()).replace("Value error, ", "")
+    # What a terminal would obey, in a name or a file of others.
+    one_line = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in one_line)
     print(f"sgdphase: {one_line}", file=sys.stderr)
     return 2

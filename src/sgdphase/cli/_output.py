@@ -7,7 +7,10 @@ import math
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, is_dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 
 def answer(value: Any, as_json: bool, text: Callable[[], object] = lambda: None) -> None:
@@ -44,7 +47,6 @@ def print_table(
 ) -> None:
     """A table on stdout: names (the first column) and columns of words left, values right."""
     from rich.box import SIMPLE_HEAD
-    from rich.console import Console
     from rich.table import Table
 
     table = Table(box=SIMPLE_HEAD)
@@ -53,10 +55,23 @@ def print_table(
     for row in rows:
         table.add_row(*(show(item) for item in row))
     # A file or a pipe has no width: nothing is cut there.
-    console = Console(highlight=False, width=None if sys.stdout.isatty() else 1000)
+    out = console(width=None if sys.stdout.isatty() else 1000)
     if title:
-        console.print(title, soft_wrap=True)
-    console.print(table)
+        out.print(title, soft_wrap=True)
+    out.print(table)
+
+
+def console(width: int | None = None) -> Console:
+    """stdout, for what has a style. If its reader has gone, `main` ends the command, not rich."""
+    from rich.console import Console
+
+    def gone() -> None:
+        raise BrokenPipeError
+
+    # A name of a user's may read as markup, and is not.
+    made = Console(markup=False, emoji=False, highlight=False, width=width)
+    made.on_broken_pipe = gone  # type: ignore[method-assign]
+    return made
 
 
 def show(value: Any) -> str:

@@ -7,6 +7,8 @@ import re
 
 from sgdphase.errors import InputError
 
+# Whole numbers of arrays and compiled loops are below this.
+_WHOLE_MAX = 2**63
 _VALID = "a number such as 0.5, 1e-3, 1/64 or 2^-7"
 
 
@@ -29,7 +31,9 @@ def number(text: str) -> float:
             value = value / float(right)
         if not isinstance(value, float) or math.isnan(value):
             raise ValueError
-    except (ValueError, OverflowError, ZeroDivisionError):
+    except OverflowError:
+        raise InputError(f"'{text}' is too large for a number of this machine") from None
+    except (ValueError, ZeroDivisionError):
         raise InputError(f"'{text}' is not {_VALID}") from None
     return value
 
@@ -40,10 +44,7 @@ def integer(text: str) -> int:
     >>> integer("2^13"), integer("1e4")
     (8192, 10000)
     """
-    value = number(text)
-    if not math.isfinite(value) or value != int(value):
-        raise InputError(f"'{text}' is not a whole number such as 128 or 2^13")
-    return int(value)
+    return _whole(number(text), f"'{text}'")
 
 
 def numbers(text: str) -> list[float]:
@@ -62,11 +63,15 @@ def numbers(text: str) -> list[float]:
 
 def integers(text: str) -> list[int]:
     """As `numbers`, whole ones only."""
-    values = numbers(text)
-    for value in values:
-        if not math.isfinite(value) or value != int(value):
-            raise InputError(f"'{text}' holds {value:g}, which is not a whole number")
-    return [int(value) for value in values]
+    return [_whole(value, f"'{text}' holds {value:g}, which") for value in numbers(text)]
+
+
+def _whole(value: float, text: str) -> int:
+    if not math.isfinite(value) or value != int(value):
+        raise InputError(f"{text} is not a whole number such as 128 or 2^13")
+    if abs(value) >= _WHOLE_MAX:
+        raise InputError(f"{text} is too large: whole numbers are below 2^63")
+    return int(value)
 
 
 def _range(text: str) -> list[float]:
@@ -84,4 +89,11 @@ def _range(text: str) -> list[float]:
     count = math.floor((math.log(high) - math.log(low)) / math.log(factor) + 1e-9) + 1
     if count > 10_000:
         raise InputError(f"'{text}' holds {count} values; a range may hold 10000")
-    return [low * factor**k for k in range(count)]
+    return [_times_power(low, factor, k) for k in range(count)]
+
+
+def _times_power(low: float, factor: float, k: int) -> float:
+    try:
+        return low * factor**k
+    except OverflowError:  # the power alone
+        return low * factor ** (k // 2) * factor ** (k - k // 2)

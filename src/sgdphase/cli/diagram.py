@@ -10,7 +10,7 @@ import typer
 
 from sgdphase.cli._choosers import Chi, Dim, Factor, Margin, Observable, TrainSize, Where, chosen
 from sgdphase.cli._options import JSON
-from sgdphase.cli._output import answer
+from sgdphase.cli._output import answer, console
 from sgdphase.cli._tables import (
     BatchColumn,
     By,
@@ -24,7 +24,7 @@ from sgdphase.cli._tables import (
     is_store,
     tables_of,
 )
-from sgdphase.errors import InputError
+from sgdphase.errors import PICTURES, InputError, check_output
 
 if TYPE_CHECKING:
     from sgdphase.diagram import PhaseDiagram, RunTable
@@ -63,10 +63,9 @@ def diagram(
 
     Example: sgdphase diagram runs.csv --lr learning_rate --batch bs --value val_loss
     """
-    from sgdphase.diagram._draw import check_picture
 
     if out is not None:
-        check_picture(out)
+        check_output(out, PICTURES)
     fixed = {"train_size": train_size, "dim": dim, "chi": chi, "margin": margin}
     columns = {"lr": lr, "batch": batch, "value": value, "seed": seed, "epochs": epochs}
     # Runs of sgdphase have an alignment, which tells regimes; those of a command do not.
@@ -78,7 +77,9 @@ def diagram(
         if given is not None:
             flag = f"--{name.replace('_', '-')}"
             raise InputError(f"{flag} {given}: of columns that are named, --where {name}={given}")
-    columns["value"] = "alignment" if ours else value
+    if observable != "alignment" and not value:
+        value = observable
+    columns["value"] = "alignment" if ours and not value else value
     tables = tables_of(runs, by, where, higher, **columns)
     _of_tables(tables, tolerance, factor, json, out)
 
@@ -158,11 +159,10 @@ def _of_tables(
 
 
 def _print_map(phases: PhaseDiagram) -> None:
-    from rich.console import Console
     from rich.text import Text
 
     from sgdphase.diagram._terminal import map_lines
 
-    console = Console(highlight=False)
+    out = console()
     for parts in map_lines(phases):
-        console.print(Text.assemble(*parts))
+        out.print(Text.assemble(*parts))

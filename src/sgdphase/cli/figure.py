@@ -12,7 +12,7 @@ from sgdphase._sweep import DaskWorkers, Store, progress_on
 from sgdphase.cli._networks import set_up
 from sgdphase.cli._options import JSON, Dask, DataDir, WorkerCount
 from sgdphase.cli._output import answer, print_table
-from sgdphase.errors import InputError, listed
+from sgdphase.errors import InputError, check_folder, listed
 from sgdphase.paper import FIGURES, SCALES, Figure, chosen, cost, make, read_claims, redraw, totals
 from sgdphase.paper import verify as verify_folder
 from sgdphase.paper.gallery import interval, number
@@ -55,6 +55,7 @@ def figure(
         return
     if not names:
         raise InputError(f"no figure given; there are {', '.join(FIGURES)}, and all")
+    check_folder(out)
     set_up(data_dir)
     ledger: list[dict[str, Any]] = []
     for each in chosen(names):

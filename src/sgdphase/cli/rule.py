@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -25,6 +25,7 @@ from sgdphase.cli._tables import (
     each_table,
     tables_of,
 )  # fmt: skip
+from sgdphase.errors import PICTURES, check_output
 
 if TYPE_CHECKING:
     from sgdphase.diagram import BestRates, CriticalBatch
@@ -61,28 +62,37 @@ def rule(
     """
     from sgdphase.diagram import draw_runs
     from sgdphase.diagram import rule as best_rates
-    from sgdphase.diagram._draw import check_picture
 
     if out is not None:
-        check_picture(out)
+        check_output(out, PICTURES)
     tables = tables_of(
         table, by, where, higher, lr=lr, batch=batch, value=value, seed=seed, epochs=epochs
     )
     found = each_table(tables, lambda each: best_rates(each, tolerance=tolerance))
-    if out is not None:
-        draw_runs([each for each in tables if each.by in [one.by for one in found]], out)
-        print(f"wrote {out}", file=sys.stderr)
-    print_found(found, growth, json)
+
+    def draw() -> None:
+        if out is not None:
+            draw_runs([each for each in tables if each.by in [one.by for one in found]], out)
+            print(f"wrote {out}", file=sys.stderr)
+
+    print_found(found, growth, json, draw)
 
 
 def print_found(
-    found: Sequence[BestRates] | Sequence[CriticalBatch], column: str, json: bool
+    found: Sequence[BestRates] | Sequence[CriticalBatch],
+    column: str,
+    json: bool,
+    draw: Callable[[], None] = lambda: None,
 ) -> None:
-    """What was found in each table, and how it grows with a column."""
+    """What was found in each table, and how it grows with a column, which must be one of them.
+
+    `draw` writes a picture, once there is an answer.
+    """
     from sgdphase.diagram._growth import growth
 
     laws = growth(found, column) if column else {}
     exponents = {"growth": {name: law.as_dict() for name, law in laws.items()}} if laws else {}
+    draw()
     document = {"tables": [each.as_dict() for each in found], **exponents}
 
     def text() -> None:

@@ -95,6 +95,7 @@ def _sweep(
     json: Annotated[bool, JSON] = False,
 ) -> None:
     from sgdphase._sweep import DaskWorkers, Store, grid
+    from sgdphase._sweep.trainers import check_fits
     from sgdphase._sweep.workers import workers_of
 
     set_up(data_dir, device, dask)
@@ -104,6 +105,8 @@ def _sweep(
         task = {name: given.pop(name, None) for name in ("dim", "chi")}
         given["problem"] = problem_of(given.pop("data"), **task)
     plan = grid(model=model.name, **given)
+    if not dask:  # whose workers may have more
+        check_fits(plan)
     opened = Store(store)
     team = DaskWorkers(dask) if dask else workers_of(workers)
     what = {"trajectories": trajectories, "retry": parts(retry)}

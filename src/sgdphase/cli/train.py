@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,7 +11,7 @@ import typer
 from sgdphase._models import NETWORKS, Model
 from sgdphase.cli._networks import one_thread, problem_of, set_up
 from sgdphase.cli._options import JSON, DataDir, Device, register_models
-from sgdphase.errors import InputError, require
+from sgdphase.errors import PICTURES, check_output, require
 
 if TYPE_CHECKING:
     from sgdphase._records import Outcome, Training
@@ -40,18 +39,21 @@ def _train(
     trajectory: Annotated[Path | None, typer.Option(help="Write the trajectories (.csv).")] = None,
 ) -> None:
     from sgdphase._records import Training
+    from sgdphase._sweep.plan import MOST
     from sgdphase.cli._outcomes import print_outcomes, report, write_trajectories
     from sgdphase.cli._output import answer
 
     set_up(data_dir, device)
     seeds = given.pop("seeds")
-    require("seeds", seeds, lambda n: n >= 1, "an integer of at least 1")
-    _check_path(plot, {".png", ".pdf", ".svg"})
-    _check_path(trajectory, {".csv"})
+    require("seeds", seeds, lambda n: 1 <= n <= MOST, f"an integer from 1 to {MOST}")
+    if plot is not None:
+        check_output(plot, PICTURES)
+    if trajectory is not None:
+        check_output(trajectory, (".csv",))
     data = given.pop("data", "teacher")
     problem = problem_of(data, given.pop("dim", None), given.pop("chi", None))
     problem.check_sizes(given["train_size"], given["test_size"])
-    trainings = [Training(problem, model=model.name, seed=n, **given) for n in range(seeds)]
+    trainings = Training(problem, model=model.name, **given).with_seeds(range(seeds))
     if model.name in NETWORKS:
         one_thread()
     outcomes = _outcomes(trainings, trajectory=plot is not None or trajectory is not None)
@@ -84,14 +86,3 @@ def _outcomes(trainings: list[Training], *, trajectory: bool) -> list[Outcome]:
             typer.echo(f"sgdphase: interrupted after {done}", err=True)
             raise typer.Exit(130) from None
     return outcomes
-
-
-def _check_path(path: Path | None, endings: set[str]) -> None:
-    if path is None:
-        return
-    if path.suffix.lower() not in endings:
-        raise InputError(f"'{path}': the name must end in {' or '.join(sorted(endings))}")
-    if not path.parent.is_dir():
-        raise InputError(f"'{path}': there is no folder '{path.parent}'")
-    if not os.access(path if path.exists() else path.parent, os.W_OK):
-        raise InputError(f"'{path}': cannot be written")

@@ -121,6 +121,16 @@ def plane_of(source: Source, observable: str | None = None, **fixed: Any) -> Pla
     return plane_from_table(columns, observable or "alignment", **fixed)
 
 
+def check_observable(columns: Mapping[str, NDArray[Any]], observable: str) -> None:
+    """Raise `InputError` unless a table has what a plane of this observable needs."""
+    for name in (*AXES, "status", observable):
+        if name not in columns:
+            other = " (name another as observable)" if name == "alignment" else ""
+            raise InputError(f"no column {name}{other}: the runs have {_listed(sorted(columns))}")
+    if columns[observable].dtype.kind not in "biuf":
+        raise InputError(f"column {observable}: holds texts; an observable is a number")
+
+
 def plane_from_table(
     table: Mapping[str, Any], observable: str = "alignment", **fixed: Any
 ) -> Plane:
@@ -152,10 +162,7 @@ def plane_from_table(
     columns = {name: np.asarray(column) for name, column in table.items()}
     if not columns or all(column.size == 0 for column in columns.values()):
         raise InputError("no runs to draw a diagram from: sweep learning rates and batches first")
-    for name in (*AXES, "status", observable):
-        if name not in columns:
-            other = " (name another as observable)" if name == "alignment" else ""
-            raise InputError(f"no column {name}{other}: the runs have {_listed(sorted(columns))}")
+    check_observable(columns, observable)
     columns = choose(columns, fixed)
     common = _common(columns)
 
@@ -238,9 +245,12 @@ def choose(columns: dict[str, NDArray[Any]], fixed: Mapping[str, Any]) -> dict[s
 def _common(columns: dict[str, NDArray[Any]]) -> dict[str, Any]:
     """What all runs share; several values of a parameter of the experiment are an error."""
     values = {name: _values(columns[name]) for name in EXPERIMENT if name in columns}
-    several = [f"{name} from {_listed(v)}" for name, v in values.items() if len(v) > 1]
+    several = {name: v for name, v in values.items() if len(v) > 1}
     if several:
-        raise InputError(f"several experiments among the runs: choose {'; '.join(several)}")
+        # Of a perceptron and a network: the model, rather than what only one of them has.
+        shared = {name: v for name, v in several.items() if not {None, ""} & {*v}} or several
+        choices = [f"{name} from {_listed(v)}" for name, v in shared.items()]
+        raise InputError(f"several experiments among the runs: choose {'; '.join(choices)}")
     return {name: v[0] for name, v in values.items()}
 
 
@@ -288,10 +298,13 @@ def _values(column: NDArray[Any]) -> list[Any]:
     distinct: dict[Any, None] = {}
     for value in column.tolist():
         distinct[None if value != value else value] = None
-    return sorted(distinct, key=lambda v: (isinstance(v, str), v is not None, v or 0))
+    return sorted(
+        distinct, key=lambda v: (isinstance(v, str), v is not None, 0 if v is None else v)
+    )
 
 
 def _listed(values: Any) -> str:
     """A comma-separated list for a message, cut when it is long."""
+    values = ["nothing" if v is None or v == "" else v for v in values]
     texts = [f"{v:g}" if isinstance(v, float) else str(v) for v in values]
     return ", ".join(texts[:24]) + (f" and {len(texts) - 24} more" if len(texts) > 24 else "")

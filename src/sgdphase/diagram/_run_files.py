@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import gzip
 import json
 import re
+import zlib
 from collections.abc import Mapping
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -59,20 +62,29 @@ def _file(path: Path) -> Any:
     try:
         if parquet:
             return extra("pandas", "export").read_parquet(path)
-        with (
-            gzip.open(path, "rt", encoding="utf-8-sig")
-            if packed
-            else path.open(encoding="utf-8-sig", newline="") as file
-        ):
-            return _READERS[kind[0]](file)
+        content = gzip.decompress(path.read_bytes()) if packed else path.read_bytes()
+        return _READERS[kind[0]](StringIO(_text(content), newline=""))
     except FileNotFoundError:
         raise InputError(f"{path}: no such file") from None
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror or error})") from None
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
-    except (ValueError, csv.Error, EOFError) as error:  # texts that are none, broken JSON
+    # Texts that are none, JSON that is broken or nested too deep.
+    except (ValueError, csv.Error, EOFError, zlib.error, RecursionError) as error:
         raise InputError(f"{path}: is not a {kind[0][1:]} file ({one_line(error)})") from None
+
+
+def _text(content: bytes) -> str:
+    """Text in UTF-8, in UTF-16 as spreadsheets save it, or else in Latin-1."""
+    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return content.decode("utf-16")
+    if b"\0" in content:
+        raise InputError("holds bytes that are no text")
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return content.decode("latin-1")
 
 
 def _csv(file: Any, delimiter: str = "") -> dict[str, list[str]]:

@@ -19,7 +19,7 @@ def device_of() -> torch.device:
     try:
         device = torch.device(name)
         float(torch.zeros(1, device=device).sum())
-    except (RuntimeError, AssertionError, NotImplementedError) as error:
+    except (RuntimeError, AssertionError, ImportError, ValueError, TypeError) as error:
         said = " ".join(str(error).split())[:120]
         raise InputError(f"device = '{name}': torch cannot use it here ({said})") from None
     return device

@@ -76,13 +76,19 @@ def train(
     device = device_of()
     problem = training.problem
     problem.check_sizes(training.train_size, training.test_size)
-    train_points, test_points = _points(
-        problem, training.train_size, training.test_size, training.seed, device
-    )
-    module = build(training, tuple(train_points.x.shape[1:])).to(device)
-    return fit(
-        module, train_points, test_points, training, trajectory=trajectory, checkpoint=checkpoint
-    )
+    try:
+        train_points, test_points = _points(
+            problem, training.train_size, training.test_size, training.seed, device
+        )
+        module = build(training, tuple(train_points.x.shape[1:])).to(device)
+        return fit(
+            module, train_points, test_points, training, trajectory=trajectory,
+            checkpoint=checkpoint,
+        )  # fmt: skip
+    except RuntimeError as error:  # torch has no type of its own for it on the CPU
+        if "alloc" not in str(error):
+            raise
+        raise MemoryError(str(error).splitlines()[0]) from error
 
 
 def build(training: Training, shape: tuple[int, ...]) -> Module:

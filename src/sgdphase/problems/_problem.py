@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+import sys
+from dataclasses import is_dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, cast
 
 from sgdphase.errors import InputError
@@ -79,9 +81,16 @@ def problem_class(kind: str) -> type[Problem]:
     if not name:
         names = ", ".join(PROBLEMS)
         raise InputError(f"problem kind = '{kind}': must be one of {names}, or 'module:Class'")
-    try:
-        return cast("type[Problem]", getattr(importlib.import_module(module), name))
-    except (ModuleNotFoundError, AttributeError) as error:
-        raise InputError(
-            f"problem kind = '{kind}': cannot import it ({error}); is its folder on PYTHONPATH?"
-        ) from error
+    # A kind may come from somebody's store: nothing is imported or called that is no problem.
+    problem: Any = None
+    if module.partition(".")[0] not in sys.stdlib_module_names:
+        try:
+            problem = getattr(importlib.import_module(module), name)
+        except (ImportError, AttributeError, TypeError, ValueError) as error:
+            raise InputError(
+                f"problem kind = '{kind}': cannot import it ({error}); is its folder on PYTHONPATH?"
+            ) from error
+    known = getattr(problem, "kind", None) if isinstance(problem, type) else None
+    if not is_dataclass(problem) or known not in (kind, f"{module}:{name}", *PROBLEMS):
+        raise InputError(f"problem kind = '{kind}': is not the class of a problem of this kind")
+    return cast("type[Problem]", problem)

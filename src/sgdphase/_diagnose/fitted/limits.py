@@ -28,9 +28,13 @@ def carried(line: Sequence[LinePoint], critical: Estimate | None) -> tuple[LineP
     if critical is None or not below:
         return ()
     point = min(below, key=lambda p: p.batch)
-    ends = zip(vars(point.lr).values(), vars(critical).values(), strict=True)
-    levels = (2 * lr / point.batch * star for lr, star in ends)
-    return point, LinePoint(4 * critical.value, Estimate(*levels))
+    twice_t, lr = 2 / point.batch, point.lr
+    level = Estimate(
+        twice_t * lr.value * critical.value,
+        twice_t * lr.low * critical.low,
+        twice_t * lr.high * critical.high,
+    )
+    return point, LinePoint(4 * critical.value, level)
 
 
 def regime_at(

@@ -1,0 +1,49 @@
+"""What a training of a network is expected to cost."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import sgdphase as sp
+from sgdphase.networks import expected_bytes, expected_seconds
+
+
+def cell(**more: Any) -> sp.Training:
+    given = {
+        "lr": 8.0,
+        "batch": 1,
+        "model": "fc",
+        "depth": 3,
+        "width": 64,
+        "max_steps": 10**4,
+    } | more
+    return sp.Training(sp.TeacherTask(dim=784), 512, **given)
+
+
+@pytest.mark.parametrize(
+    ("more", "per_step"),  # seconds that were measured on parity MNIST
+    [
+        ({"momentum": 0.5}, 8e-4),
+        ({"weight_decay": 1e-4}, 7.5e-4),
+        ({"dynamics": "gaussian"}, 3.9e-3),
+        ({"momentum": 0.5, "depth": 8}, 1.2e-3),
+        ({"momentum": 0.5, "batch": 128, "max_steps": 100}, 1.6e-3),
+    ],
+)
+def test_a_step_that_is_computed_by_itself(more: dict[str, Any], per_step: float) -> None:
+    training = cell(**more)
+    seconds = expected_seconds(training) - 1.0  # what every training costs
+    assert per_step / 1.6 < seconds / training.step_limit < 1.6 * per_step
+
+
+def test_the_least_memory_is_that_of_points_and_weights() -> None:
+    from sgdphase.networks import FullyConnected
+
+    training = cell(test_size=64)
+    network = FullyConnected(784, depth=3, width=64)
+    weights = sum(each.numel() for each in network.parameters())
+    points = 4 * 784 * (512 + 64)
+    assert points + 4 * weights <= expected_bytes(training) * 1.001
+    assert expected_bytes(training) < 1.1 * (points + 4 * weights)
