@@ -1,7 +1,16 @@
 # make demo   install into .venv, sweep a small plane, draw it
 # make test   install into .venv, lint, type-check, test (with doctests)
 # make test-examples   install the libraries of examples/ too, and ask about each script
+# make docs   install what the site needs too, run the notebooks, build build/site, check its links
+# make quick-start   do what docs/quick-start.md says in an empty environment, by the clock
 # make bench  speed compared with the plain loop, in the same run
+# make fuzz   try N command lines (2000) and count tracebacks; docs/robustness.md has a table
+# make torture  crash a sweep N times (40) and count what is lost; docs/store.md has a table
+# make test-browser   only the tests of the pages in a browser
+# make wheel-test     build, install the wheel into an empty environment, try every command
+# make test-oldest    core tests with the lowest versions that pyproject.toml allows
+# make test-newest    core tests with the newest versions, without constraints.txt
+# make release-check  all of a release that needs no upload (RELEASING.md)
 # make clean  remove what these made, with .venv
 # make clean-cache  remove the caches of Python and numba alone
 PYTHON ?= python3
@@ -11,7 +20,8 @@ export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 export MKL_NUM_THREADS ?= 1
 
-.PHONY: demo test test-examples bench browser clean clean-cache
+.PHONY: demo test test-examples docs quick-start bench fuzz torture browser types compiled clean clean-cache
+.PHONY: wheel-test test-oldest test-newest test-browser release-check
 
 # The stamp stands for an environment that matches these two files.
 $(VENV)/.stamp: pyproject.toml constraints.txt
@@ -34,19 +44,79 @@ browser:
 			&& apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium >/dev/null; } \
 		|| echo "no browser: the tests of the pages in a browser are skipped"
 
+# More processes than cores: tests that start others wait for them.
 test: $(VENV)/.stamp browser
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(MAKE) --no-print-directory --jobs 2 types compiled
+	$(BIN)/python -m pytest --numprocesses 3 --dist worksteal
+
+types: $(VENV)/.stamp
 	$(BIN)/mypy
-	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist worksteal
+
+compiled: $(VENV)/.stamp
+	$(BIN)/python tests/compile.py
 
 test-examples: $(VENV)/.stamp
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,examples]'
 	$(BIN)/python -m pytest -m examples tests/docs/test_examples.py
 
+# A warning is an error. SGDPHASE_NOTEBOOKS=cache runs only notebooks whose text changed, off runs none.
+docs: $(VENV)/.stamp
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,docs]'
+	$(BIN)/python -m sphinx --builder html --fail-on-warning --nitpicky --quiet \
+		--doctree-dir build/doctrees docs build/site
+	$(BIN)/python docs/check_links.py build/site
+
+quick-start:
+	$(PYTHON) docs/run_quick_start.py
+
+test-browser: $(VENV)/.stamp browser
+	$(BIN)/python -m pytest tests/_report
+
+# Packaging: tools and empty environments stand in build/.
+TOOLS := build/tools
+EXTRAS ?= dask,export
+CORE := tests/stats tests/perceptron/test_simulate.py tests/test_records.py tests/_sweep/test_store.py \
+	tests/_sweep/test_exports.py $(addprefix tests/cli/test_,values.py tables.py theory.py train.py)
+
+$(TOOLS)/.stamp: constraints.txt
+	$(PYTHON) -m venv $(TOOLS)
+	$(TOOLS)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt build twine uv
+	touch $@
+
+wheel-test: $(TOOLS)/.stamp
+	rm -rf dist build/wheel
+	$(TOOLS)/bin/python -m build --outdir dist .
+	$(TOOLS)/bin/twine check --strict dist/*
+	$(PYTHON) -m venv build/wheel
+	build/wheel/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt dist/*.whl
+	build/wheel/bin/python tests/smoke.py build/wheel/bin/sgdphase
+
+# The tests' own tools are the newest ones in both.
+test-oldest: RESOLUTION := lowest-direct
+test-newest: RESOLUTION := highest
+test-oldest test-newest: $(TOOLS)/.stamp
+	rm -rf build/$@
+	$(TOOLS)/bin/uv venv --quiet --python $(PYTHON) build/$@
+	$(TOOLS)/bin/uv pip install --quiet --python build/$@ --resolution $(RESOLUTION) '.[$(EXTRAS)]'
+	$(TOOLS)/bin/uv pip install --quiet --python build/$@ mpmath pytest pytest-xdist
+	build/$@/bin/python -m pytest --numprocesses auto --maxprocesses 4 $(CORE)
+
+release-check: wheel-test
+	$(PYTHON) tests/release.py
+	test -z "$$(git status --porcelain)" || { git status --short; exit 1; }
+
 bench: $(VENV)/.stamp
 	$(BIN)/python benchmarks/bench.py
 	$(BIN)/python benchmarks/bench_networks.py
+
+N ?= 40
+fuzz: $(VENV)/.stamp
+	$(BIN)/python benchmarks/fuzz.py $(N)
+
+torture: $(VENV)/.stamp
+	$(BIN)/python tests/_sweep/torture.py $(N)
 
 clean: clean-cache
 	rm -rf $(VENV) build dist out

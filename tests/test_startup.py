@@ -100,6 +100,7 @@ BAD_INPUT = [
     ("theory", "averages", "--lam", "1", "--r", "-1", "--chi", "1"),
     ("theory", "online", "--dim", "1", "--time", "10"),
     ("data", "fetch", "svhn"),
+    ("help", "range"),
 ]
 
 

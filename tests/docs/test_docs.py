@@ -22,11 +22,12 @@ from typer.main import get_command
 from sgdphase.cli import build
 
 ROOT = Path(__file__).parents[2]
-PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+DOCS = ROOT / "docs"
+PAGES = sorted([*ROOT.glob("*.md"), *DOCS.rglob("*.md")])
 EXAMPLES = sorted((ROOT / "examples").rglob("*.py"))
 NOT_RUN = "<!-- not run"
 
-_FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_FENCE = re.compile(r"^```([^\n`]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 # The target of a link or an image: inline, with a title or without; of a definition that other
 # links refer to (`[name]: target`); of HTML.
 _TARGET = r"(?:<([^>\n]*)>|([^)\s]+))"
@@ -220,8 +221,41 @@ def test_the_check_of_links_notices():
     assert broken(page, "http:/example") == "not an address"
 
 
-def test_every_page_and_room_is_listed_in_the_readme():
+def test_every_room_is_listed_in_the_readme():
     readme = (ROOT / "README.md").read_text()
     rooms = {p.parent.name for p in (ROOT / "src/sgdphase").glob("*/__init__.py")}
-    assert [p for p in PAGES if p.parent == ROOT / "docs" and f"({name_of(p)})" not in readme] == []
     assert [room for room in sorted(rooms) if f"`src/sgdphase/{room}/`" not in readme] == []
+
+
+# The site
+
+
+def listed(page: Path) -> list[Path]:
+    """The pages in the toctrees of a page: `name` or `Title <name>`, one per line."""
+    trees = [text for kind, text in _FENCE.findall(page.read_text()) if kind == "{toctree}"]
+    lines = [line for tree in trees for line in tree.splitlines() if line and line[0] != ":"]
+    names = [re.sub(r".*<(.*)>", r"\1", line) for line in lines]
+    return [page.parent / f"{name}.md" for name in names]
+
+
+def test_every_page_is_in_one_toctree_and_the_first_page_links_to_it():
+    index = DOCS / "index.md"
+    entries = Counter(entry for page in DOCS.rglob("*.md") for entry in listed(page))
+    assert set(entries) == set(DOCS.rglob("*.md")) - {index} and max(entries.values()) == 1
+    linked = {(DOCS / target).resolve() for target in links(prose(index))}
+    assert [page.name for page in listed(index) if page.resolve() not in linked] == []
+
+
+def test_a_notebook_is_python_and_ends_with_a_picture_and_a_number():
+    notebooks = sorted((DOCS / "notebooks").glob("*.md"))
+    assert len(notebooks) >= 5
+    for notebook in notebooks:
+        text = notebook.read_text()
+        cells = [code for kind, code in _FENCE.findall(text) if kind.startswith("{code-cell}")]
+        for cell in cells:
+            compile(cell, name_of(notebook), "exec")
+        assert "?" in text.split("## ")[0], "it starts from a question"
+        assert text.index("## The picture") < text.index("## The number"), notebook
+        # A Figure alone is shown as its text where nothing has loaded pyplot.
+        assert re.search(r"^(plt\.show\(|Image\()", cells[-2], re.MULTILINE), notebook
+        assert "print(" in cells[-1]
