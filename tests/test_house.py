@@ -80,6 +80,8 @@ ROOT: dict[str, set[str]] = {
     "_typing": set(),
     "_streams": set(),
     "_lazy": set(),
+    "_compiled": set(),
+    "__main__": {"cli"},
     "_extras": {"errors"},
     "_display": {"errors", "_extras"},
     "_models": {"errors", "_parameters"},

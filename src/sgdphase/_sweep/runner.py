@@ -29,7 +29,7 @@ from sgdphase._sweep.run import Run, failed, run_pack
 from sgdphase._sweep.store import Store, Stored, Writer
 from sgdphase._sweep.storefile import SweepError, beside
 from sgdphase._sweep.tally import Summary, Tally
-from sgdphase._sweep.trainers import cost_of, trainer_of
+from sgdphase._sweep.trainers import cost_of, delay_of, trainer_of
 from sgdphase._sweep.workers import Workers, workers_of
 from sgdphase.errors import InputError, require_type
 
@@ -151,7 +151,8 @@ def sweep(
         progress = progress or Progress()
         with checkpoint_folder(store.path, needed=resumable) as folder, progress:
             _drop_leftovers(folder, store, retry)
-            loop = _Loop(own, writer, tally, trajectories, progress, folder)
+            delay = delay_of(sorted({job.training.model for job in jobs})) if own.here else ""
+            loop = _Loop(own, writer, tally, trajectories, progress, folder, delay)
             try:
                 loop.run(packed(jobs, own.slots), received, fail_fast, until)
             except BaseException:
@@ -180,6 +181,7 @@ class _Loop:
     trajectories: bool
     progress: Progress
     folder: Path
+    delay: str  # before the first training starts
     queue: deque[Pack] = field(default_factory=deque)
     out: dict[Future[list[Run]], Pack] = field(default_factory=dict)
     deaths: Counter[str] = field(default_factory=Counter)
@@ -203,7 +205,7 @@ class _Loop:
                 self.tally.add(runs)
             else:
                 self.writer.check()
-            self.tally.waiting = self.workers.waiting()
+            self.tally.waiting = self.workers.waiting() or ("" if self.tally.ran else self.delay)
             self.progress.show(self.tally, runs)
             failure = any(run.outcome.status == "failed" for _, run in runs)
             if received or (fail_fast and failure) or over:

@@ -53,6 +53,12 @@ def cost_of(model: str) -> Callable[[Training], float]:
     return trainer_of(model).expected_seconds
 
 
+def delay_of(models: Iterable[str]) -> str:
+    """What the first training of these models waits for before it starts, if for anything."""
+    modules = [_module(MODELS[model].trainer, model) for model in models if model in MODELS]
+    return next((text for each in modules if (text := getattr(each, "delay", str)())), "")
+
+
 def check_fits(trainings: Iterable[Training]) -> None:
     """Raise `InputError` if one of `trainings` needs more memory than this machine has."""
     settings = {(each.model, each.problem, _sizes(each)): each for each in trainings}

@@ -71,8 +71,11 @@ def _outcomes(trainings: list[Training], *, trajectory: bool) -> list[Outcome]:
     from rich.progress import Progress
 
     from sgdphase._sweep import train
+    from sgdphase._sweep.trainers import delay_of
 
     outcomes: list[Outcome] = []
+    if delay := delay_of([trainings[0].model]):
+        typer.echo(f"sgdphase: {delay}", err=True)
     with Progress(
         console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()
     ) as progress:

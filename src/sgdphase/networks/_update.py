@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 import torch
-from numba import njit
 from torch import Tensor
 
+from sgdphase._compiled import kept
 from sgdphase._records import Training
 
 Tensors = tuple[Tensor, ...]
@@ -48,7 +48,7 @@ def _add(weight: Tensor, part: Tensor, rest: Tensor, factor: float) -> None:
 
 
 # One pass over memory; torch would make six. No fastmath: the point is in the order of the sums.
-@njit(cache=True)
+@kept()
 def _add_compiled(weight, part, rest, factor):  # type: ignore[no-untyped-def]
     for i in range(weight.size):
         step = rest[i] + factor * part[i]

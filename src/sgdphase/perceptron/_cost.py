@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from sgdphase._compiled import is_kept
 from sgdphase._records import Training
 from sgdphase.errors import SMALLEST
 from sgdphase.theory import scales
@@ -19,6 +20,13 @@ _VARIANT_DRAW, _VARIANT_STEP = (1e-8, 3.5e-8), (2e-8, 9e-8)
 _END, _GD = 11.0, 0.18
 # Few differ in a plan, and each takes longer than the rest of the cost.
 _scales = lru_cache(1024)(scales)
+
+
+def delay() -> str:
+    """What the first training waits for, if for anything."""
+    if is_kept("sgdphase.perceptron._sgd", "run_sgd"):
+        return ""
+    return "compiling the simulator (once per installation, about 10 s)"
 
 
 def expected_bytes(training: Training) -> float:

@@ -18,14 +18,14 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
+from sgdphase._compiled import kept
 from sgdphase.perceptron._random import normal_pair
 from sgdphase.perceptron._sgd import DIVERGED, FITTED, OUT_OF_STEPS, STOPPED
 from sgdphase.perceptron._vectors import FASTMATH, add_scaled, copy_into, dot
 
 
-@njit(fastmath=FASTMATH, nogil=True, cache=True)
+@kept(fastmath=FASTMATH, nogil=True)
 def run_sde(z, threshold, temperature, dt, max_steps, due, snapshots, state, stop):
     """As `run_sgd`; a step is one of length `dt`."""
     size, dim = z.shape

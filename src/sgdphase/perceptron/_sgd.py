@@ -30,8 +30,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
+from sgdphase._compiled import kept
 from sgdphase.perceptron._hypergeometric import chances_of_none
 from sgdphase.perceptron._plan import (
     COST_GATHER,
@@ -59,7 +59,7 @@ from sgdphase.perceptron._vectors import FASTMATH, add_scaled, displacement, dot
 FITTED, OUT_OF_STEPS, STOPPED, DIVERGED = 0, 1, 2, 3
 
 
-@njit(fastmath=FASTMATH, nogil=True, cache=True)
+@kept(fastmath=FASTMATH, nogil=True)
 def run_sgd(z, norms, threshold, rate, batch, max_steps, due, snapshots, state, stop):
     """SGD from `w = 0`: `(end, w, last step that changed w, snapshots stored)`.
 

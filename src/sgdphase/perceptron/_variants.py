@@ -14,8 +14,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
+from sgdphase._compiled import kept
 from sgdphase.perceptron._random import below
 from sgdphase.perceptron._sgd import DIVERGED, FITTED, OUT_OF_STEPS, STOPPED
 from sgdphase.perceptron._vectors import FASTMATH, add_scaled, copy_into, dot, numbers
@@ -24,7 +24,7 @@ from sgdphase.perceptron._vectors import FASTMATH, add_scaled, copy_into, dot, n
 _LOOK = 4096
 
 
-@njit(fastmath=FASTMATH, nogil=True, cache=True)
+@kept(fastmath=FASTMATH, nogil=True)
 def run_variant(
     z, threshold, rate, shrink, momentum, batch, max_steps, due, snapshots, state, stop
 ):

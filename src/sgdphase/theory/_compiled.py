@@ -21,8 +21,8 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from sgdphase._compiled import kept
 from sgdphase._typing import FloatArray
 
 # exp(-s^2/2) and erfc(s/sqrt(2)) are below 1e-17 of their value at 0 beyond this.
@@ -56,7 +56,7 @@ class Model(NamedTuple):
     rule: Rule
 
 
-@njit(cache=True)
+@kept()
 def _erfc_integrals(lam: float, r: float, rule: Rule) -> tuple[float, float, float]:
     """``int_0^inf rho x^k erfc((lam x - r)/sqrt(2)) dx``, k = 0, 1, 2, ``lam >= 0``, any ``r``."""
     bulk = math.sqrt(rule.chi + 2) + TAIL  # rho x^2 is nothing beyond
@@ -91,7 +91,7 @@ def _erfc_integrals(lam: float, r: float, rule: Rule) -> tuple[float, float, flo
     return i0, i1, i2
 
 
-@njit(cache=True)
+@kept()
 def _gauss_integrals(
     lam: float, r: float, rule: Rule
 ) -> tuple[float, float, float, float, float, float]:
@@ -134,7 +134,7 @@ def _gauss_integrals(
     return front * j0, front * j1, front * j2, front * d0, front * d1, front * e
 
 
-@njit(cache=True)
+@kept()
 def moments(
     lam: float, r: float, rule: Rule
 ) -> tuple[float, float, float, float, float, float, float, float, float]:
@@ -150,7 +150,7 @@ def moments(
     return f0 - i0, f1 - i1, f2 - i2, j0, j1, j2, -d0, -d1, e
 
 
-@njit(cache=True)
+@kept()
 def averages_at(
     lam: float, r: float, rule: Rule
 ) -> tuple[float, float, float, float, float, float]:
@@ -161,7 +161,7 @@ def averages_at(
     return i1, g_perp, i0, i2 - i1 * i1, -SQRT_2_PI * (j1 - i1 * j0), sigma22
 
 
-@njit(cache=True)
+@kept()
 def averages_many(lam: FloatArray, r: FloatArray, rule: Rule) -> FloatArray:
     out = np.empty((lam.size, 6))
     for i in range(lam.size):
@@ -171,14 +171,14 @@ def averages_many(lam: FloatArray, r: FloatArray, rule: Rule) -> FloatArray:
     return out
 
 
-@njit(cache=True)
+@kept()
 def weights_of(y: FloatArray) -> tuple[float, float]:
     """``(w1, w_perp)`` of ``(ln w1, ln q)``; trial steps of the solver stay within floats."""
     w1 = math.exp(min(max(y[0], LOG_Q_ZERO), -LOG_Q_ZERO))
     return w1, math.exp(0.5 * min(max(y[1], LOG_Q_ZERO), -LOG_Q_ZERO))
 
 
-@njit(cache=True)
+@kept()
 def log_drift(y: FloatArray, log_t: float, model: Model) -> FloatArray:
     """Derivative of ``(ln w1, ln q)`` over ``ln t``."""
     t = math.exp(log_t)
@@ -193,7 +193,7 @@ def log_drift(y: FloatArray, log_t: float, model: Model) -> FloatArray:
     return out
 
 
-@njit(cache=True)
+@kept()
 def unfitted_many(w1: FloatArray, w_perp: FloatArray, model: Model) -> FloatArray:
     out = np.ones(w1.size)
     for i in range(w1.size):
@@ -203,7 +203,7 @@ def unfitted_many(w1: FloatArray, w_perp: FloatArray, model: Model) -> FloatArra
     return out
 
 
-@njit(cache=True)
+@kept()
 def drift_and_jacobian(
     w1: float, w_perp: float, model: Model
 ) -> tuple[float, float, float, float, float, float, float, float, float]:
@@ -224,7 +224,7 @@ def drift_and_jacobian(
     return drift1, drift2, a11, a12, a21, a22, s11, s12, s22
 
 
-@njit(cache=True)
+@kept()
 def log_lyapunov(y: FloatArray, log_t: float, model: Model) -> FloatArray:
     """Over ``ln t``: ``ln w1``, ``ln q`` and ``d/w_perp^2`` times ``C11, C12, C22``."""
     t = math.exp(log_t)
@@ -244,7 +244,7 @@ def log_lyapunov(y: FloatArray, log_t: float, model: Model) -> FloatArray:
     return out
 
 
-@njit(cache=True)
+@kept()
 def walk(
     w1: float,
     q: float,
