@@ -39,5 +39,5 @@ def is_kept(module: str, name: str) -> bool:
     if any((source.parent / "__pycache__").glob(file)):
         return True  # and numba, which takes a while to load, was not asked
     stats = getattr(getattr(import_module(module), name), "stats", None)
-    folder = stats and stats.cache_path
-    return bool(folder) and any(Path(folder).glob(file))
+    folder = stats.cache_path if stats else None
+    return folder is not None and any(Path(folder).glob(file))

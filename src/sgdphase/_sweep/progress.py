@@ -47,12 +47,15 @@ class Lines(Progress):
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
         self._started = self._last = monotonic()
+        self._waits_for = ""
 
     def show(self, tally: Tally, runs: Sequence[tuple[str, Run]]) -> None:
         now = monotonic()
         pause = min(max(2.0, 0.1 * (now - self._started)), 60.0)
+        if tally.waiting and tally.waiting == self._waits_for:
+            pause = 60.0
         if now - self._last >= pause or (runs and not tally.costs):
-            self._last = now
+            self._last, self._waits_for = now, tally.waiting
             print(line_of(tally), file=self._stream, flush=True)
 
 
