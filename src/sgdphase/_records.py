@@ -230,9 +230,10 @@ def _entry(name: str, value: Any) -> str:
 
 
 def _plain_problem(problem: Problem) -> dict[str, Any]:
-    plain = asdict(problem)
     if isinstance(problem, TeacherTask):  # the parameters in the table are its fields
-        plain = _without_omitted(plain)
+        plain = _without_omitted(vars(problem))
+    else:
+        plain = asdict(problem)
     return plain | {"kind": problem.kind}
 
 
