@@ -19,6 +19,8 @@ BIN := $(VENV)/bin
 export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 export MKL_NUM_THREADS ?= 1
+# Each process of the tests would compile the tests and the package anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo test test-examples docs quick-start bench fuzz torture browser types compiled clean clean-cache
 .PHONY: wheel-test test-oldest test-newest test-browser release-check

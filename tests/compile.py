@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
+
 import numpy as np
 
 import sgdphase as sp
 from sgdphase.networks._update import _add_compiled
 from sgdphase.problems import TeacherTask
+
+ROOT = Path(__file__).parents[1]
+sys.path += [str(ROOT / "benchmarks"), str(ROOT / "tests" / "perceptron")]
+
+from reference import reference_sgd  # noqa: E402
+from test_stretches import STRETCHES, after_stretch  # noqa: E402
 
 
 def main() -> None:
@@ -20,6 +29,10 @@ def main() -> None:
     sp.online([1.0], **model)
     sp.fluctuations([1.0], **model)
     sp.online_ensemble([1.0], **model, size=2, seed=0)
+    reference_sgd(points.z, margin=0.1, lr=1.0, batch=4, seed=0, max_steps=10)
+    start = sp.simulate_sgd(points, margin=2**-7, lr=10.0, batch=5, max_steps=20).w
+    for stretch in STRETCHES:
+        after_stretch(stretch, points, start, seed=0, steps=1)
     for kind in (np.float32, np.float64):
         _add_compiled(*np.zeros((3, 1), kind), kind(1))
 

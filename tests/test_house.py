@@ -348,8 +348,7 @@ def walk(run: Callable[[], object]) -> list[Step]:
     steps: list[Step] = []
 
     def note(frame: FrameType, event: str, _: object) -> None:
-        here = room_of(frame)
-        if event != "call" or here is None or frame.f_code.co_name in HOOKS:
+        if event != "call" or (here := room_of(frame)) is None or frame.f_code.co_name in HOOKS:
             return
         caller = frame.f_back
         while caller is not None and room_of(caller) is None:

@@ -230,9 +230,9 @@ def _entry(name: str, value: Any) -> str:
 
 
 def _plain_problem(problem: Problem) -> dict[str, Any]:
-    plain = asdict(problem)
-    if isinstance(problem, TeacherTask):  # the parameters in the table are its fields
-        plain = _without_omitted(plain)
+    # The parameters in the table are the fields of the teacher task.
+    teacher = isinstance(problem, TeacherTask)
+    plain = _without_omitted(vars(problem)) if teacher else asdict(problem)
     return plain | {"kind": problem.kind}
 
 

@@ -156,7 +156,7 @@ LINE = "python3 train.py {lr} {batch} {epochs} {seed}"
 POINT = ("--lr", "0.1", "--batch", "8", "--epochs", "4", "--batches", "16", "--seeds", "2")
 
 
-def test_of_a_command(folder: Path) -> None:
+def test_of_a_command(sgdphase: Call, folder: Path) -> None:
     (folder / "train.py").write_text(SCRIPT)
     metrics = ("--metric", "val_loss=json:m.json", "--metric", "accuracy=json:m.json")
     done = run(folder, "--command", LINE, *metrics, *POINT, "--json")
@@ -169,9 +169,8 @@ def test_of_a_command(folder: Path) -> None:
     assert (folder / "train.sqlite").exists() and (folder / "train.sqlite-runs").is_dir()
     # A sweep shares the runs.
     cells = ("--lr", "0.1", "--batch", "8", "--epochs", "4", "--seeds", "2", "--dry-run")
-    sweep = [sys.executable, "-c", "from sgdphase.cli import main; main()", "sweep", "command"]
-    words = [*sweep, LINE, *metrics, *cells, "--store", "train.sqlite"]
-    said = subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=60).stderr
+    words = ("sweep", "command", LINE, *metrics, *cells, "--store", "train.sqlite")
+    _, _, said = sgdphase(*words)
     assert "2 trainings, 2 done, 0 to run" in said
 
 
@@ -191,7 +190,9 @@ def test_of_a_command(folder: Path) -> None:
         (("--command", LINE, "--metric", "a=json:m.json"), "has no key 'a'; it has val_loss"),
     ],
 )  # fmt: skip
-def test_of_a_command_that_is_no_training(folder: Path, words: tuple[str, ...], what: str) -> None:
+def test_of_a_command_that_is_no_training(
+    sgdphase: Call, folder: Path, words: tuple[str, ...], what: str
+) -> None:
     (folder / "train.py").write_text(SCRIPT)
-    done = run(folder, *words, *POINT)
-    assert done.returncode == 2 and what in done.stderr.splitlines()[-1], done.stderr
+    code, _, err = sgdphase("diagnose", *words, *POINT)
+    assert code == 2 and what in err.splitlines()[-1], err

@@ -8,11 +8,14 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from sgdphase._sweep import Store
+
+Call = Callable[..., tuple[int, str, str]]
 
 # In place of the perceptron's own functions, in the process and in its workers: Python runs
 # `sitecustomize` when it starts.
@@ -67,7 +70,7 @@ def call(command: list[str], *words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([*command, *words], capture_output=True, text=True, timeout=60)
 
 
-def test_sweep_runs_and_export(command: list[str], tmp_path: Path) -> None:
+def test_sweep_runs_and_export(command: list[str], sgdphase: Call) -> None:
     sweep = ["sweep", "perceptron", *GRID, "--store", "runs.sqlite"]
     dry = call(command, *sweep, "--dry-run")
     assert dry.returncode == 0, dry.stderr
@@ -84,15 +87,14 @@ def test_sweep_runs_and_export(command: list[str], tmp_path: Path) -> None:
     assert json.loads(second.stdout)["ran"] == 0
     assert second.returncode == 0
 
-    listed = call(command, "runs", "runs.sqlite", "--json")
-    (group,) = json.loads(listed.stdout)["groups"]
+    _, listed, _ = sgdphase("runs", "runs.sqlite", "--json")
+    (group,) = json.loads(listed)["groups"]
     assert (group["model"], group["problem"], group["runs"]) == ("perceptron", "teacher", 24)
     assert group["parameters"]["lr"] == {"low": 0.5, "high": 4.0, "values": 4}
-    assert (
-        "perceptron on teacher: 24 runs (fitted 24)" in call(command, "runs", "runs.sqlite").stdout
-    )
+    _, listed, _ = sgdphase("runs", "runs.sqlite")
+    assert "perceptron on teacher: 24 runs (fitted 24)" in listed
 
-    assert call(command, "export", "runs.sqlite", "out.csv").returncode == 0
+    assert sgdphase("export", "runs.sqlite", "out.csv")[0] == 0
     assert len(Path("out.csv").read_text().splitlines()) == 25
 
 
@@ -142,11 +144,12 @@ def test_a_signal_stops_it_with_one_line(
         (["export", "none.sqlite", "out.doc"], "must end in .csv"),
     ],
 )
-def test_bad_input_is_one_line_and_code_2(command: list[str], words: list[str], said: str) -> None:
-    ended = call(command, *words)
-    assert ended.returncode == 2
-    assert said in ended.stderr
-    assert len(ended.stderr.splitlines()) == 1
+def test_bad_input_is_one_line_and_code_2(sgdphase: Call, words: list[str], said: str) -> None:
+    Path("main.py").write_text(MAIN)
+    code, _, err = sgdphase(*words)
+    assert code == 2
+    assert said in err
+    assert len(err.splitlines()) == 1
     assert sorted(path.name for path in Path().glob("*.sqlite*")) == []
 
 

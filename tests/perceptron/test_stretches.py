@@ -14,6 +14,10 @@ from sgdphase.perceptron._tracked import tracked
 LEVEL = 1e-4
 
 
+# Within a simulation these are compiled into its loop. Here they are called one by one.
+for function in (plain, listed_only, tracked, chances_of_none):
+    function.enable_caching()
+
 # Each with its first seed.
 STRETCHES = {"plain": 0, "listed": 10_000, "tracked": 20_000}
 

@@ -51,9 +51,15 @@ def _applies(parameter: Parameter, training: Training) -> bool:
     return parameter.models is None or training.model in parameter.models
 
 
-def table_of(runs: Sequence[Run]) -> dict[str, NDArray[Any]]:
-    """The columns of `runs`; a number that a run does not have is nan, a text is empty."""
-    parameters = [flat(run.training) for run in runs]
+def table_of(
+    runs: Sequence[Run], parameters: Sequence[dict[str, Any]] | None = None
+) -> dict[str, NDArray[Any]]:
+    """The columns of `runs`; a number that a run does not have is nan, a text is empty.
+
+    `parameters` are `flat` of each, which takes time to make, if they are there already.
+    """
+    if parameters is None:
+        parameters = [flat(run.training) for run in runs]
     rows = []
     for run, own in zip(runs, parameters, strict=True):
         outcome = run.outcome

@@ -6,7 +6,6 @@ All logarithms are base 2, all comparisons are made within a seed before seeds a
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -117,11 +116,12 @@ def gd_line(
         y, height = mean[rows, j], np.log2(factor)
         if y[0] < height <= y[-1]:
             batches.append(plane.batch[j])
-            places.append(crossing(x, y[None], height)[0])
-            place_copies.append(crossing(x, copies[:, rows, j], height))
+            place, *many = crossing(x, np.vstack([y, copies[:, rows, j]]), height)
+            places.append(place)
+            place_copies.append(many)
     if not batches:
         return None
-    return Line(np.array(batches), np.array(places), np.stack(place_copies, axis=1))
+    return Line(np.array(batches), np.array(places), np.transpose(place_copies))
 
 
 def line_branch(
@@ -213,13 +213,19 @@ def crossing(x: FloatArray, curves: FloatArray, height: float) -> FloatArray:
     good = np.isfinite(curves).all(axis=1)
     if not good.any():
         return out
-    pieces = [np.linspace(a, b, FINE, endpoint=False) for a, b in pairwise(x)]
-    fine = np.append(np.concatenate(pieces), x[-1])
-    y = PchipInterpolator(x, curves[good], axis=1)(fine) - height
+    y, length = curves[good] - height, np.diff(x)
     low, high = np.minimum(y[:, 1:], y[:, :-1]), np.maximum(y[:, 1:], y[:, :-1])
+    below = np.where(high <= 0, 1.0, 0.0)
+    # The cubic is monotone from point to point, so that only steps through the height need it.
+    row, step = np.nonzero((low < 0) & (high > 0))
+    cubic = PchipInterpolator(x, y, axis=1).c[:, step, row]
+    at = np.linspace(0, 1, FINE + 1)[:, None] * length[step]
+    fine = ((cubic[0] * at + cubic[1]) * at + cubic[2]) * at + cubic[3]
+    low, high = np.minimum(fine[1:], fine[:-1]), np.maximum(fine[1:], fine[:-1])
     span = np.where(high > low, high - low, 1.0)
-    below = np.where(high <= 0, 1.0, np.where(low >= 0, 0.0, -low / span))
-    out[good] = x[0] + below @ np.diff(fine)
+    share = np.where(high <= 0, 1.0, np.where(low >= 0, 0.0, -low / span))
+    below[row, step] = share.mean(axis=0)
+    out[good] = x[0] + below @ length
     return out
 
 

@@ -285,7 +285,8 @@ def _rounded(column: NDArray[Any]) -> FloatArray:
     values = column.astype(np.float64)
     if not np.all(values > 0):
         raise InputError(f"lr or batch = {values.min():g}: must be above 0")
-    return np.array([float(f"{v:.12g}") for v in values])
+    distinct, where = np.unique(values, return_inverse=True)
+    return np.array([float(f"{v:.12g}") for v in distinct])[where]
 
 
 def _same(value: Any, wanted: Any) -> bool:

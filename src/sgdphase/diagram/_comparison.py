@@ -102,7 +102,7 @@ class Comparison:
 
     # Settings and seeds
 
-    @property
+    @cached_property
     def settings(self) -> list[Setting]:
         """All settings with runs, sorted, unstable ones included."""
         return sorted(self._runs)
@@ -218,10 +218,14 @@ class Comparison:
             return np.array([math.log(a / b) for a, b in pairs])
         return np.array([a - b for a, b in pairs])
 
-    def _is_positive(self, name: str) -> bool:
-        """Whether every value of a metric has a logarithm."""
-        every = (self.values(setting, name).values() for setting in self.settings)
-        return all(value > 0 for values in every for value in values)
+    @cached_property
+    def _positive(self) -> set[str]:
+        """The metrics of which every value has a logarithm."""
+        return {
+            name
+            for name in self.names
+            if all(y > 0 for s in self.settings for y in self.values(s, name).values())
+        }
 
     # Matching
 
@@ -233,7 +237,7 @@ class Comparison:
         lower = [s for s in self.row(self.yours.batch) if s.lr < self.yours.lr]
         if not lower:
             return None
-        log = self._is_positive(name)
+        log = name in self._positive
         span = math.log(self.yours.lr / lower[-1].lr)
         per_seed = -self._differences(lower[-1], name, log=log) / span
         beside = (self._differences(s, name, log=log) / span for s in self.row(self.yours.batch))
@@ -247,7 +251,7 @@ class Comparison:
 
     def distance(self, setting: Setting, name: str) -> float:
         """Mean distance of an observable (of its logarithm if it has one) from the user's."""
-        differences = self._differences(setting, name, log=self._is_positive(name))
+        differences = self._differences(setting, name, log=name in self._positive)
         return float(differences.mean()) if differences.size else math.nan
 
     def _crossed(self, name: str, batch: int, sign: float) -> Match:
@@ -255,7 +259,7 @@ class Comparison:
         row = self.row(batch)
         if not row:
             return Match("flat")
-        log, sign = self._is_positive(name), math.copysign(1.0, sign)
+        log, sign = name in self._positive, math.copysign(1.0, sign)
         by_seed = [sign * self._differences(s, name, log=log) for s in row]
         u = np.log([s.lr for s in row])
         ahead = np.array([d.mean() for d in by_seed])

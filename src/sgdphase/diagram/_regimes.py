@@ -123,9 +123,9 @@ def classify(
 
 def nearest_target(slopes: FloatArray) -> tuple[IntArray, FloatArray]:
     """Index of, and distance to, the target nearest to `slopes [..., 2]`."""
-    targets = np.array(list(TARGETS.values()))
-    distance = np.linalg.norm(np.nan_to_num(slopes, nan=1e9)[..., None, :] - targets, axis=-1)
-    return distance.argmin(axis=-1), distance.min(axis=-1)
+    x, y = np.moveaxis(np.nan_to_num(slopes, nan=1e9), -1, 0)
+    distance = np.stack([np.sqrt((x - u) ** 2 + (y - v) ** 2) for u, v in TARGETS.values()])
+    return distance.argmin(axis=0), distance.min(axis=0)
 
 
 def _neighbours(values: FloatArray) -> FloatArray:

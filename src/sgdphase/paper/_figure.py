@@ -191,7 +191,7 @@ def _raise_legends(drawn: Any, lines: int) -> None:
     if below:
         room = (3 + 6 * lines) / 72 / drawn.get_size_inches()[1]
         drawn.get_layout_engine().set(rect=(0, room, 1, 1 - room))
-        drawn.draw_without_rendering()
+        drawn.get_layout_engine().execute(drawn)
         drawn.set_layout_engine("none")
         foot = (3 + lines * 1.3 * 7) / 72 / drawn.get_size_inches()[1]  # letters of 7 points
         for legend in below:

@@ -127,7 +127,7 @@ class Runs(Shown):
 
     def table(self) -> Table:
         """The runs as columns."""
-        return table_of(self.runs)
+        return table_of(self.runs, self._parameters)
 
     def plane(self, observable: str = "alignment") -> Plane:
         """An `observable` in the plane of learning rates and batches."""

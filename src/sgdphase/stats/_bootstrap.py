@@ -73,7 +73,7 @@ def seed_replicates(values: ArrayLike, rng: np.random.Generator, count: int) -> 
     noise = rng.standard_normal((count, seeds))
     scale = np.sqrt((seeds - 1) / rng.chisquare(seeds - 1, count))
     weight = 1 / np.sqrt(np.maximum(n * (n - 1), 1))
-    deviation = np.einsum("rs,...s->r...", noise, np.nan_to_num(residual)) * weight
+    deviation = np.tensordot(noise, np.nan_to_num(residual), (1, -1)) * weight
     if np.any(n == 1):
         # A cell with one seed of several borrows the scatter of the others.
         spread = np.sqrt(
@@ -201,10 +201,10 @@ def crossing(u: FloatArray, y: FloatArray, n: FloatArray, first: int) -> tuple[f
     at = float(low - y[first] / rise) if rise > 0 else float(low)
     for _ in range(4):
         weight = n * np.exp(-(((u - at) / _BANDWIDTH) ** 2))
-        centre = float(np.average(u, weights=weight))
-        spread = float(np.average((u - centre) ** 2, weights=weight))
-        level = float(np.average(y, weights=weight))
-        slope = float(np.average((u - centre) * (y - level), weights=weight)) / max(spread, 1e-12)
+        weight = weight / weight.sum()
+        centre, level = float(weight @ u), float(weight @ y)
+        spread = float(weight @ (u - centre) ** 2)
+        slope = float(weight @ ((u - centre) * (y - level))) / max(spread, 1e-12)
         if slope <= 0:
             return at, float(rise)
         at = float(np.clip(centre - level / slope, low, high))

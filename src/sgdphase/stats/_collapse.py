@@ -204,8 +204,8 @@ def _measure(
     dd, dl, ll = np.zeros(shape), np.zeros(shape), np.zeros(gammas.size)
     points = np.zeros(gammas.size)
     for q, (x_q, y_q) in enumerate(zip(xs, rows, strict=True)):
-        spline = CubicSpline(x_q, y_q, axis=1)
-        # Between grid points the noise of several is averaged: each with its weight in the spline.
+        # A spline is linear in its values: its matrix serves all copies. Between grid points the
+        # noise of several is averaged, each with its weight in the spline.
         basis = CubicSpline(x_q, np.eye(x_q.size), axis=1)
         for p, (x_p, y_p) in enumerate(zip(xs, rows, strict=True)):
             if sizes[p] == sizes[q]:
@@ -213,12 +213,16 @@ def _measure(
             distance = sizes[p] - sizes[q]
             at = x_p[None] - gammas[:, None] * distance  # [gamma, point]
             inside = (at >= x_q[0] - 1e-9) & (at <= x_q[-1] + 1e-9)
-            other = spline(np.clip(at, x_q[0], x_q[-1]))  # [copy, gamma, point]
-            noise = np.einsum("kgi,k->gi", basis(np.clip(at, x_q[0], x_q[-1])) ** 2, variances[q])
+            matrix = basis(np.clip(at, x_q[0], x_q[-1]))  # [value, gamma, point]
+            noise = np.einsum("kgi,k->gi", matrix**2, variances[q])
             weight = inside / (variances[p] + noise)
-            difference = y_p[:, None, :] - other
-            dd += np.einsum("rgi,rgi,gi->rg", difference, difference, weight)
-            dl += distance * np.einsum("rgi,gi->rg", difference, weight)
+            # The differences of all copies, times the root of their weight.
+            root = np.sqrt(weight)
+            both = np.concatenate([np.eye(x_p.size)[:, None] * root, -matrix * root])
+            values = np.concatenate([y_p, y_q], axis=1)
+            difference = (values @ both.reshape(len(both), -1)).reshape(*shape, x_p.size)
+            dd += np.einsum("rgi,rgi->rg", difference, difference)
+            dl += distance * (values @ (both * root).sum(axis=2))
             ll += distance**2 * weight.sum(axis=1)
             points += inside.sum(axis=1)
     free = y_exponent is None

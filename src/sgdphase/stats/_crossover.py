@@ -101,9 +101,9 @@ def _misfits(
     n = there.sum(axis=1)  # [curve, seed]
     # Of y - shape - height: sums over x as products of matrices, which takes a twentieth of the
     # time of the differences themselves.
-    sums = [np.einsum("px,cxs->pcs", f, v, optimize=True)
-            for f, v in ((shape, m), (shape**2, m), (shape, y))]  # fmt: skip
-    first, second, mixed = sums
+    first, second, mixed = (
+        np.tensordot(f, v, (1, 1)) for f, v in ((shape, m), (shape**2, m), (shape, y))
+    )
     squares = (y**2).sum(axis=1) - 2 * mixed + second
     with np.errstate(invalid="ignore", divide="ignore"):
         squares -= (y.sum(axis=1) - first) ** 2 / n

@@ -35,22 +35,18 @@ def curve_end(
     >>> round(end.value, 1), 16 < end.low < end.value < end.high < 32
     (22.6, True)
     """
-    from scipy.optimize import isotonic_regression
     from scipy.special import ndtri
 
     x, value = np.log2(batches), np.array([0.0, *worse])
     error = half_widths / float(ndtri((1 + level) / 2))
     least = max(float(error.min()), 1e-150)
     weight = np.array([1e6 / least**2, *(1 / np.maximum(error, least) ** 2)])
-    curve = isotonic_regression(value, weights=weight).x
+    [curve] = _rising(value[None], weight)
     rng = np.random.default_rng(0)
     own, common = rng.standard_normal((REPLICATES, len(error))), rng.standard_normal(REPLICATES)
-    noise = (own + common[:, None]) / math.sqrt(2) * error
-    end = _end(x, curve, tolerance)
-    ends = [
-        _end(x, isotonic_regression(curve + np.array([0.0, *row]), weights=weight).x, tolerance)
-        for row in noise
-    ]
+    copies = np.tile(curve, (REPLICATES, 1))
+    copies[:, 1:] += (own + common[:, None]) / math.sqrt(2) * error
+    end, *ends = _ends(x, np.vstack([curve, _rising(copies, weight)]), tolerance).tolist()
     upper, lower = np.quantile(ends, [(1 + level) / 2, (1 - level) / 2])
     low, high = 2 * end - float(upper), max(2 * end - float(lower), end)
     first, last = float(x[0]), float(x[-1])
@@ -61,13 +57,25 @@ def curve_end(
     )
 
 
-def _end(x: FloatArray, rising: FloatArray, tolerance: float) -> float:
-    """Where a rising curve passes the tolerance; beyond the last point if it does not."""
-    over = np.flatnonzero(rising > tolerance)
-    if not over.size:
-        return float(x[-1]) + 1.0
-    after = int(over[0])
-    if after == 0:
-        return float(x[0])
-    share = (tolerance - rising[after - 1]) / (rising[after] - rising[after - 1])
-    return float(x[after - 1] + share * (x[after] - x[after - 1]))
+def _rising(y: FloatArray, weight: FloatArray) -> FloatArray:
+    """The least squares curve that never falls, of each of the rows `y [R, n]`.
+
+    At `i` it is the largest over `a <= i` of the smallest over `b >= i` of the mean from `a` to
+    `b`.
+    """
+    best = np.full(y.shape, -np.inf)
+    for a in range(y.shape[1]):
+        means = np.cumsum(y[:, a:] * weight[a:], axis=1) / np.cumsum(weight[a:])
+        smallest = np.minimum.accumulate(means[:, ::-1], axis=1)[:, ::-1]
+        best[:, a:] = np.maximum(best[:, a:], smallest)
+    return best
+
+
+def _ends(x: FloatArray, rising: FloatArray, tolerance: float) -> FloatArray:
+    """Where each rising curve passes the tolerance; beyond the last point if it does not."""
+    over, rows = rising > tolerance, np.arange(len(rising))
+    after = np.maximum(over.argmax(axis=1), 1)
+    low, high = rising[rows, after - 1], rising[rows, after]
+    share = (tolerance - low) / np.where(high > low, high - low, 1.0)
+    inner = x[after - 1] + share * (x[after] - x[after - 1])
+    return np.where(over[:, 0], x[0], np.where(over.any(axis=1), inner, x[-1] + 1.0))

@@ -245,12 +245,13 @@ def _smoother(
     if nearest >= x.size:  # all points, the farthest too
         reach = reach * (1 + nearest / x.size)
     kernel = np.clip(1 - (distance / reach[:, None]) ** 3, 0, None) ** 3 * weight
-    powers = (x - at[:, None])[..., None] ** np.arange(degree + 1)  # [at, x, power]
-    normal = np.einsum("ax,axi,axj->aij", kernel, powers, powers)
-    right = np.einsum("ax,axi->aix", kernel, powers)
+    powers = np.stack([(x - at[:, None]) ** k for k in range(degree + 1)], axis=1)
+    right = kernel[:, None] * powers  # [at, power, x]
+    normal = right @ powers.transpose(0, 2, 1)
     scale = np.trace(normal, axis1=1, axis2=2)[:, None, None]
     # Three points have no cubic: the pseudo-inverse gives the one that is nearest to zero.
-    return np.asarray((np.linalg.pinv(normal / scale, rcond=1e-10) @ (right / scale))[:, 0])
+    inverse = np.linalg.pinv(normal / scale, rcond=1e-10, hermitian=True)
+    return np.asarray((inverse[:, :1] @ (right / scale))[:, 0])
 
 
 def _minima(x: FloatArray, y: FloatArray) -> FloatArray:
