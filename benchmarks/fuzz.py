@@ -1,8 +1,8 @@
 """Any command line ends well: `make fuzz N=20000` tries that many and prints a table.
 
-Command lines are drawn by hypothesis from the tree of commands itself: every option of every
-command, with values for its type, from its own help and from the table of parameters, and with
-values that are odd. A new option is drawn without an edit here. What must hold of each line:
+Command lines are drawn from the tree of commands itself: an example of a command's help with files
+that are right for it, more of its options with values for their types, and in half of the lines one
+or two values that are odd. A new option is drawn without an edit here. What must hold of each line:
 
 - it ends with exit code 0, with 2 and one line on stderr that says why, or with 1 if trainings
   failed or claims differ;
@@ -11,13 +11,16 @@ values that are odd. A new option is drawn without an edit here. What must hold 
 - it takes less than `MOST_MEMORY` and `MOST_SECONDS`.
 
 What is not real: a training gives made-up numbers at once, in this process (its record, its place
-in the plan and the store, and all that is drawn and written of it are real). Runs of a user's
-command are trainings too: nothing is started. A plan holds `MOST_TRAININGS`, and a figure stops
-where its trainings would begin. There is no network, no Dask cluster and no browser.
+in the plan and the store, and all that is drawn and written of it are real). In some lines a part
+or all of them fail, diverge or give NaN, and in some another command, or the same one, is run on
+the same store during the first of them. Runs of a user's command are trainings too: nothing is started.
+A plan holds `MOST_TRAININGS`; a few figures are made from the runs of the gallery, and the others
+not. There is no network and no browser, and the Dask cluster is this process.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import random
@@ -41,8 +44,7 @@ from typing import Any
 from unittest import mock
 
 from fuzz_files import WORLDS, MadeUpError, make_files, stubs
-from fuzz_lines import Command, commands, lines
-from hypothesis import HealthCheck, Phase, given, settings
+from fuzz_lines import Command, commands, line
 
 from sgdphase import cli
 from sgdphase.errors import InputError as InputError
@@ -225,38 +227,31 @@ def _not_json(text: str) -> Any:
 # The table
 
 
-def check(command: Command, count: int, place: Place, *, free: bool = True) -> Iterator[Attempt]:
+def check(command: Command, count: int, place: Place, seed: int = 0) -> Iterator[Attempt]:
     """Try `count` lines of a command: the words and how each ended."""
-    tried: list[Attempt] = []
-
-    @settings(
-        max_examples=count, deadline=None, database=None, derandomize=not free,
-        phases=[Phase.generate], suppress_health_check=list(HealthCheck),
-    )  # fmt: skip
-    @given(lines(command))
-    def attempt(words: list[str]) -> None:
-        line = [*command.words, *words]
-        tried.append((line, place.run(line)))
-
-    attempt()
-    yield from tried
+    rng = random.Random(f"{seed} {command.name}")
+    for _ in range(count):
+        words = [*command.words, *line(command, rng)]
+        yield words, place.run(words)
 
 
-def _checked(job: tuple[str, int]) -> tuple[str, list[Attempt]]:
+def _checked(job: tuple[str, int, int]) -> tuple[str, list[Attempt]]:
     """In a process of its own; of what went well only the exit code is sent back."""
-    name, count = job
+    name, count, seed = job
     command = next(each for each in commands() if each.name == name)
     with tempfile.TemporaryDirectory() as folder:
-        tried = [*check(command, count, Place(Path(folder)))]
+        tried = [*check(command, count, Place(Path(folder)), seed)]
     return name, [
         (words if end.fault else [], end if end.fault else Ended(end.code)) for words, end in tried
     ]
 
 
-def main(count: int, *chosen: str) -> int:
+def main(count: int, seed: int, chosen: Collection[str]) -> int:
     """Try `count` lines of all or of the chosen commands; print a table, and each fault once."""
     names = [command.name for command in commands() if not chosen or command.name in chosen]
-    jobs = [(name, count // len(names) + (n < count % len(names))) for n, name in enumerate(names)]
+    jobs = [
+        (name, count // len(names) + (n < count % len(names)), seed) for n, name in enumerate(names)
+    ]
     total: Counter[int] = Counter()
     shown: set[str] = set()
     faults = 0
@@ -272,10 +267,8 @@ def main(count: int, *chosen: str) -> int:
                 kind = re.sub(r"[0-9.]+", "#", end.fault)[:100]
                 if kind not in shown:
                     shown.add(kind)
-                    text = (
-                        f"FAULT sgdphase {shlex.join(words)}\n{end.fault}\n{end.detail[-1500:]}\n"
-                    )
-                    print(text, file=sys.stderr, flush=True)
+                    print(f"FAULT sgdphase {shlex.join(words)!a}\n{end.fault!a}\n"
+                          f"{end.detail[-1500:]}", file=sys.stderr, flush=True)  # fmt: skip
     _print_row("all", total, faults)
     return 1 if faults else 0
 
@@ -286,4 +279,9 @@ def _print_row(name: str, codes: Counter[int], faults: int) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main(int(sys.argv[1]) if len(sys.argv) > 1 else 2000, *sys.argv[2:]))
+    parser = argparse.ArgumentParser(usage="fuzz.py [N] [COMMAND ...] [--seed SEED]")
+    parser.add_argument("count", nargs="?", type=int, default=2000)
+    parser.add_argument("commands", nargs="*")
+    parser.add_argument("--seed", type=int, default=0)
+    given = parser.parse_args()
+    sys.exit(main(given.count, given.seed, given.commands))

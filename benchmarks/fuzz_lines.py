@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from random import Random
+from struct import unpack
 from typing import Any
 
 from fuzz_files import HERE
-from hypothesis import strategies as st
 from typer.main import get_command
 
 from sgdphase import cli
@@ -143,6 +144,8 @@ def _fitting(option: Any) -> list[str]:
         places = [place for each in endings for place in SOUND.get(each, [f"new{each}"])]
         if places:
             return places
+    if isinstance(option.default, Path):
+        return [str(option.default)]
     for name in (f"{metavar} {option.name}", option.name):
         if name in FIT:
             return FIT[name]
@@ -153,22 +156,21 @@ def _fitting(option: Any) -> list[str]:
     return re.findall(r"[\w.^=:*/{}-]+(?<![.:])", said) or [*TEXTS]
 
 
-_ODD = {
-    "path": st.sampled_from(PLACES),
-    "number": st.sampled_from(NUMBERS) | st.sampled_from(RANGES) | st.floats().map(repr),
-    "text": st.sampled_from(TEXTS),
-    "command": st.sampled_from(COMMANDS),
-    "other": st.sampled_from((*NUMBERS, *RANGES, *TEXTS, *PLACES)) | st.text(max_size=8),
-}
-
-
-def _odd(option: Any, draw: Callable[..., Any]) -> str:
+def _odd(option: Any, rng: Random) -> str:
+    """A value that found faults before, of the kind that the option takes or of another."""
     kind = option.type_descriptor
-    own = "command" if option.name == "command" else "text"
-    own = "path" if kind.annotation is Path else own
-    own = "number" if kind.parameter_info.parser is not None else own
-    value = draw(_ODD[own if draw(st.integers(0, 4)) else "other"])
-    return str(value).replace("\0", "")  # which no shell can pass
+    if rng.random() < 0.2:
+        value: str = rng.choice((*NUMBERS, *RANGES, *TEXTS, *PLACES))
+    elif rng.random() < 0.1:
+        value = "".join(chr(rng.choice((rng.randrange(1, 256), rng.randrange(0x3000)))) for _ in
+                        range(rng.randrange(8)))  # fmt: skip
+    elif kind.parameter_info.parser is not None:
+        [bits] = unpack("d", rng.randbytes(8))
+        value = rng.choice((rng.choice(NUMBERS), rng.choice(RANGES), repr(bits)))
+    else:
+        own = COMMANDS if option.name == "command" else TEXTS
+        value = rng.choice(PLACES if kind.annotation is Path else own)
+    return value.replace("\0", "")  # which no shell can pass
 
 
 @dataclass
@@ -180,41 +182,40 @@ class Word:
     value: str = ""
 
 
-@st.composite
-def lines(draw: Callable[..., Any], command: Command) -> list[str]:
+def line(command: Command, rng: Random) -> list[str]:
     """An example of the help with files that are right for it, more options, and a few odd values.
 
     Or what is required alone. Most lines have at most one odd value: more hide each other.
     """
     words = (
-        [*_parsed(command, draw(st.sampled_from(command.examples)), draw)]
-        if command.examples and draw(st.integers(0, 9))
-        else [_word(each, draw) for each in (*command.arguments, *command.options)
-              if each.required or (not each.opts[0].startswith("-") and draw(st.booleans()))]
+        [*_parsed(command, rng.choice(command.examples), rng)]
+        if command.examples and rng.random() < 0.9
+        else [_word(each, rng) for each in (*command.arguments, *command.options)
+              if each.required or (not each.opts[0].startswith("-") and rng.random() < 0.5)]
     )  # fmt: skip
-    for _ in range(draw(st.sampled_from((0, 0, 1, 1, 2, 3))) if command.options else 0):
-        option = draw(st.sampled_from(command.options))
+    for _ in range(rng.choice((0, 0, 1, 1, 2, 3)) if command.options else 0):
+        option = rng.choice(command.options)
         # Given twice it is refused, or the last counts.
-        if not any(word.option is option for word in words) or not draw(st.integers(0, 9)):
-            words.append(_word(option, draw))
+        if not any(word.option is option for word in words) or rng.random() < 0.1:
+            words.append(_word(option, rng))
     values = [word for word in words if not (word.flag and word.option.is_flag)]
-    for _ in range(draw(st.sampled_from((0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 5))) if values else 0):
-        word = draw(st.sampled_from(values))
-        word.value = _odd(word.option, draw)
-    if words and not draw(st.integers(0, 29)):
-        words.pop(draw(st.integers(0, len(words) - 1)))
-    return [part for word in words for part in _written(word, draw)]
+    for _ in range(rng.choice((0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 5)) if values else 0):
+        word = rng.choice(values)
+        word.value = _odd(word.option, rng)
+    if words and rng.random() < 0.03:
+        words.pop(rng.randrange(len(words)))
+    return [part for word in words for part in _written(word, rng)]
 
 
-def _word(option: Any, draw: Callable[..., Any]) -> Word:
+def _word(option: Any, rng: Random) -> Word:
     flags = [each for each in (*option.opts, *option.secondary_opts) if each.startswith("-")]
-    flag = draw(st.sampled_from(flags)) if flags else ""
+    flag = rng.choice(flags) if flags else ""
     if flag and option.is_flag:
         return Word(option, flag)
-    return Word(option, flag, str(draw(st.sampled_from(_fitting(option)))))
+    return Word(option, flag, rng.choice(_fitting(option)))
 
 
-def _parsed(command: Command, example: tuple[str, ...], draw: Callable[..., Any]) -> Iterator[Word]:
+def _parsed(command: Command, example: tuple[str, ...], rng: Random) -> Iterator[Word]:
     """The words of an example, with the options that they belong to; some files are others."""
     arguments, given = list(command.arguments), iter(example)
     for word in given:
@@ -225,17 +226,16 @@ def _parsed(command: Command, example: tuple[str, ...], draw: Callable[..., Any]
         flag = word if option is not None else ""
         value = next(given) if option is not None else word
         option = option or (arguments.pop(0) if len(arguments) > 1 else arguments[0])
-        fitting = SOUND.get(Path(value).suffix, [value])
-        other = option.type_descriptor.annotation is Path and draw(st.booleans())
         if option.name == "folder":
-            fitting = FIT["folder"]
-        yield Word(option, flag, draw(st.sampled_from(fitting)) if other else
-                   CALLED.get(value, value))  # fmt: skip
+            value = rng.choice(FIT["folder"])
+        elif option.type_descriptor.annotation is Path and rng.random() < 0.5:
+            value = rng.choice(SOUND.get(Path(value).suffix, [value]))
+        yield Word(option, flag, CALLED.get(value, value))
 
 
-def _written(word: Word, draw: Callable[..., Any]) -> list[str]:
+def _written(word: Word, rng: Random) -> list[str]:
     if not word.flag:
         return [word.value]
     if word.option.is_flag:
         return [word.flag]
-    return [f"{word.flag}={word.value}"] if draw(st.booleans()) else [word.flag, word.value]
+    return [f"{word.flag}={word.value}"] if rng.random() < 0.5 else [word.flag, word.value]
