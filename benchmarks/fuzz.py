@@ -13,9 +13,10 @@ or two values that are odd. A new option is drawn without an edit here. What mus
 What is not real: a training gives made-up numbers at once, in this process (its record, its place
 in the plan and the store, and all that is drawn and written of it are real). In some lines a part
 or all of them fail, diverge or give NaN, and in some another command, or the same one, is run on
-the same store during the first of them. Runs of a user's command are trainings too: nothing is started.
-A plan holds `MOST_TRAININGS`; a few figures are made from the runs of the gallery, and the others
-not. There is no network and no browser, and the Dask cluster is this process.
+the same store during the first of them. Runs of a user's command are trainings too: nothing is
+started. A plan holds `MOST_TRAININGS`. A few figures are made from the runs of the gallery, the
+others not; one picture in five is drawn, the others are empty files. There is no network and no
+browser, and the Dask cluster is this process.
 """
 
 from __future__ import annotations
@@ -34,8 +35,8 @@ import tempfile
 import traceback
 import warnings
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager, nullcontext, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from io import BytesIO, StringIO, TextIOWrapper
 from multiprocessing import get_context
@@ -50,6 +51,7 @@ from sgdphase import cli
 from sgdphase.errors import InputError as InputError
 
 MOST_SECONDS, MOST_MEMORY = 20.0, 2**30
+USED = "used.sqlite"
 
 
 @dataclass(frozen=True)
@@ -82,7 +84,7 @@ class Place:
 
     def run(self, words: list[str]) -> Ended:
         """Run a command line in this process, and judge how it ended."""
-        if self._files() != self.state or not self.state:
+        if not self.state or self._files() != self.state:
             shutil.rmtree(self.here, ignore_errors=True)
             shutil.copytree(self.sound, self.here, symlinks=True, copy_function=_copied)
             self.state = self._files()
@@ -91,7 +93,7 @@ class Place:
         os.environ["SGDPHASE_DEBUG"] = "1"  # faults are raised
         os.chdir(self.here)
         try:
-            with self._used():
+            with self._used() if USED in shlex.join(words) else nullcontext():
                 return self._judged(words)
         finally:
             os.chdir(directory)
@@ -109,35 +111,36 @@ class Place:
         def meanwhile() -> None:
             if other and not during:
                 during.append(Ended(0))  # it begins
-                during.append(self._called(other, "fine", lambda: None))
+                during.append(self._called(other, stubs(), self._files().keys()))
 
-        ended = self._called(words, world, meanwhile)
+        ended = self._called(words, stubs(world, meanwhile, dice.random() < 0.2), self.state.keys())
         return next((each for each in during if each.fault), ended)
 
-    def _called(self, words: list[str], world: str, meanwhile: Callable[[], None]) -> Ended:
-        before = self._files().keys()
-        code, out, err, raised = _called(words, world, meanwhile)
+    def _called(self, words: list[str], made_up: Any, before: Collection[str]) -> Ended:
+        code, out, err, raised = _called(words, made_up)
         if raised:
             return Ended(code, out, err, raised.splitlines()[-1][:200], raised)
-        return Ended(code, out, err, _fault(words, code, out, err, self._files().keys() - before))
+        return Ended(code, out, err, _fault(words, code, out, err, {*self._files()} - {*before}))
 
     @contextmanager
     def _used(self) -> Iterator[None]:
         """While it lasts, `used.sqlite` is the store of another sweep."""
         from sgdphase._sweep.storefile import writing
 
-        shutil.copy(self.sound / "runs.sqlite", self.here / "used.sqlite")
-        with writing(self.here / "used.sqlite"):
+        shutil.copy(self.sound / "runs.sqlite", self.here / USED)
+        with writing(self.here / USED):
             yield
 
     def _files(self) -> dict[str, Any]:
         """All files, with what changes if they are written to."""
-        return {
-            str(path.relative_to(self.here)): path.is_dir() or (state.st_mtime_ns, state.st_size)
-            for path in self.here.rglob("*")
-            if "cache" not in path.parts and not path.name.startswith("used.sqlite")
-            for state in [path.lstat()]
-        }
+        files: dict[str, Any] = {}
+        for folder, _, _ in os.walk(self.here):
+            for entry in os.scandir(folder):
+                state = entry.stat(follow_symlinks=False)
+                name = os.path.relpath(entry.path, self.here)
+                if not name.startswith(("cache", USED)):
+                    files[name] = entry.is_dir() or (state.st_mtime_ns, state.st_size)
+        return files
 
 
 def _copied(source: str, target: str) -> None:
@@ -145,9 +148,7 @@ def _copied(source: str, target: str) -> None:
     (os.link if source.endswith((".npz", ".json")) else shutil.copy)(source, target)
 
 
-def _called(
-    words: list[str], world: str, meanwhile: Callable[[], None]
-) -> tuple[int, str, str, str]:
+def _called(words: list[str], made_up: Any) -> tuple[int, str, str, str]:
     """Exit code, output, errors, and the traceback if there is one."""
     out, err = TextIOWrapper(BytesIO(), "utf-8"), StringIO()
 
@@ -166,7 +167,7 @@ def _called(
         signal.setitimer(timer, seconds)
     try:
         with (
-            stubs(world, meanwhile), redirect_stdout(out), redirect_stderr(err),
+            made_up, redirect_stdout(out), redirect_stderr(err),
             warnings.catch_warnings(), mock.patch.object(sys, "argv", ["sgdphase", *words]),
         ):  # fmt: skip
             warnings.simplefilter("error")
@@ -239,14 +240,17 @@ def _checked(job: tuple[str, int, int]) -> tuple[str, list[Attempt]]:
     """In a process of its own; of what went well only the exit code is sent back."""
     name, count, seed = job
     command = next(each for each in commands() if each.name == name)
-    with tempfile.TemporaryDirectory() as folder:
+    # In memory: others may keep the disk busy.
+    with tempfile.TemporaryDirectory(
+        dir="/dev/shm" if Path("/dev/shm").is_dir() else None
+    ) as folder:
         tried = [*check(command, count, Place(Path(folder)), seed)]
     return name, [
         (words if end.fault else [], end if end.fault else Ended(end.code)) for words, end in tried
     ]
 
 
-def main(count: int, seed: int, chosen: Collection[str]) -> int:
+def main(count: int, seed: int, chosen: Collection[str], processes: int | None) -> int:
     """Try `count` lines of all or of the chosen commands; print a table, and each fault once."""
     names = [command.name for command in commands() if not chosen or command.name in chosen]
     jobs = [
@@ -257,7 +261,7 @@ def main(count: int, seed: int, chosen: Collection[str]) -> int:
     faults = 0
     head = ("command", "lines", "exit 0", "exit 1", "exit 2", "faults")
     print("| " + " | ".join(head) + " |\n|---|" + "---:|" * 5, flush=True)
-    with get_context("spawn").Pool(max(os.cpu_count() or 1, 1), maxtasksperchild=1) as pool:
+    with get_context("spawn").Pool(processes, maxtasksperchild=1) as pool:
         for name, tried in pool.imap(_checked, [job for job in jobs if job[1]]):
             codes = Counter(end.code for _, end in tried)
             bad = [(words, end) for words, end in tried if end.fault]
@@ -279,9 +283,12 @@ def _print_row(name: str, codes: Counter[int], faults: int) -> None:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(usage="fuzz.py [N] [COMMAND ...] [--seed SEED]")
+    parser = argparse.ArgumentParser(
+        usage="fuzz.py [N] [COMMAND ...] [--seed SEED] [--processes N]"
+    )
     parser.add_argument("count", nargs="?", type=int, default=2000)
     parser.add_argument("commands", nargs="*")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--processes", type=int)
     given = parser.parse_args()
-    sys.exit(main(given.count, given.seed, given.commands))
+    sys.exit(main(given.count, given.seed, given.commands, given.processes))

@@ -16,6 +16,7 @@ from typing import Any
 from unittest import mock
 
 import numpy as np
+from matplotlib.figure import Figure
 
 import sgdphase as sp
 from sgdphase._models import MODELS
@@ -235,8 +236,14 @@ def _collected(figure: Any, scale: str, store: Any, **_: Any) -> Any:
     return read_tables(SHOWN / "runs", figure.name)[0]
 
 
+def _no_picture(figure: Figure, out: Any, **_: Any) -> None:
+    out.write(b"") if hasattr(out, "write") else Path(out).touch()
+
+
 @contextmanager
-def stubs(world: str = "fine", meanwhile: Callable[[], None] = lambda: None) -> Iterator[None]:
+def stubs(
+    world: str = "fine", meanwhile: Callable[[], None] = lambda: None, draws: bool = True
+) -> Iterator[None]:
     """Trainings end as `world` says; `meanwhile` is called at the start of each."""
     from sgdphase._sweep import plan, run, workers
     from sgdphase.paper import _make
@@ -266,6 +273,8 @@ def stubs(world: str = "fine", meanwhile: Callable[[], None] = lambda: None) -> 
     with ExitStack() as stack:
         for (place, name), other in patches.items():
             stack.enter_context(mock.patch.object(place, name, other))
+        if not draws:
+            stack.enter_context(mock.patch.object(Figure, "savefig", _no_picture))
         for files in (MNIST, CIFAR10):
             stack.enter_context(
                 mock.patch.dict(files.digests, dict.fromkeys(files.digests, digest))
