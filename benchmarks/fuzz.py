@@ -139,7 +139,10 @@ class Place:
                 state = entry.stat(follow_symlinks=False)
                 name = os.path.relpath(entry.path, self.here)
                 if not name.startswith(("cache", USED)):
-                    files[name] = entry.is_dir() or (state.st_mtime_ns, state.st_size)
+                    files[name] = entry.is_dir(follow_symlinks=False) or (
+                        state.st_mtime_ns,
+                        state.st_size,
+                    )
         return files
 
 
