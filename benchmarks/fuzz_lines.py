@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from random import Random
+from struct import unpack
 from typing import Any
 
-from hypothesis import strategies as st
+from fuzz_files import HERE
 from typer.main import get_command
 
 from sgdphase import cli
@@ -41,30 +43,54 @@ TEXTS = (
     "val_loss", "alignment", "w1", "status", "key", "seed", "lr", "batch", "all", "fig2", "fitted",
     "failed", "hpu", "cuda:7", "cpu", "meta", "90s", "1e9h", "-1s", "0s", "nan", "0", "1,2",
 )  # fmt: skip
-COMMAND = "python train.py --lr {lr} --bs {batch} --seed {seed} --epochs {epochs}"
 COMMANDS = (
-    COMMAND, "true {lr} {batch}", "nosuch {lr} {batch}", "true", "a {lr} | b {batch} > c && d",
-    "{lr",
+    "true {lr} {batch}", "nosuch {lr} {batch}", "true", "a {lr} | b {batch} > c && d", "{lr",
     "'{lr} {batch}", "true {lr} {batch} {nope}", "true {lr.real} {batch[0]}",
     "true {lr:d} {batch!r}", "",
 )  # fmt: skip
-# Columns that examples name, as they are called in the files.
-COLUMNS = {"learning_rate": "lr", "bs": "batch", "steps_to_target": "val_loss", "model": "seed"}
-# Odd files, made by `make_files`; and places that are none.
+# Values that fit the files of `make_files`, by the name of an option and of what it takes.
+FIT = {
+    "COLUMN lr": ["lr"], "COLUMN batch": ["batch"], "COLUMN value": ["val_loss", "steps"],
+    "COLUMN seed": ["seed"], "COLUMN epochs": ["epochs"], "COLUMN steps": ["steps", "val_loss"],
+    "COLUMN growth": ["model"], "COLUMNS by": ["model", "epochs", ""],
+    "where": ["lr=0.05", "model=1", "epochs=3", "seed=0", "momentum=0"],
+    "batches": ["64,128", "32..512", "64"], "betas": ["0.9,0.999"], "budget": ["90s", "10m", "2h"],
+    "chi": ["1"], "data": ["teacher", "mnist-parity", "cifar-animals", "points.npz", "images.npz"],
+    "depends": ["train.py", "folder,train.py"], "depth": ["1", "2"], "device": ["cpu"],
+    "dim": ["128"], "dask": [HERE], "epochs": ["40", "1"], "factor": ["2", "1.5"],
+    "folder": ["docs/gallery", "differs"],
+    "gpus": ["0", "0,1"], "lam": ["10", "0"], "names": ["fig3", "fig3-inset", "all"],
+    "margin": ["2^-7"], "max_samples": ["1e9"], "max_steps": ["1e6"], "max_time": ["1e4"],
+    "metric": ["val_loss=json:m.json", "val_loss=stdout:loss (.*)", "train_loss=jsonl:l.jsonl:k"],
+    "model": ["perceptron", "fc"], "momentum": ["0", "0.9"], "observable": ["w1", "alignment"],
+    "out": ["report", "figures"], "command": ["python train.py {lr} {batch} {seed} {epochs}"],
+    "own": ["runs.sqlite", "runs.csv", "diagnosis.json", "fc.sqlite"],
+    "r": ["0.1", "0"], "scale": ["quick", "laptop", "paper"], "seeds": ["1", "2"],
+    "data_dir": [".", "folder"], "topic": ["ranges", "regimes", "store"],
+    "tables": ["docs/gallery/runs"], "test_size": ["64", "1024"],
+    "time": ["1,1e3", "2^0..2^20"], "timeout": ["90s"], "tolerance": ["1%", "0.1"],
+    "train_size": ["8192", "2^13"], "train_sizes": ["64,128"], "warmup": ["0.1"],
+    "weight_decay": ["0", "0.01"], "width": ["8", "16"], "workers": ["0", "1", "2"],
+    "your_batch": ["32", "64"], "your_lr": ["0.05"], "retry": ["failed", "failed,diverged"],
+}  # fmt: skip
+# Words of examples, as they are called in the files.
+CALLED = {"learning_rate": "lr", "bs": "batch", "steps_to_target": "steps", "fig1a": "fig3-inset"}
+# Files made by `make_files` that are sound, by their endings; then odd ones, and places of none.
+SOUND = {
+    ".sqlite": ["runs.sqlite", "fc.sqlite", "mixed.sqlite", "failed.sqlite", "new.sqlite"],
+    ".csv": ["runs.csv", "exported.csv", "runs.tsv", "runs.json", "runs.jsonl", "runs.sqlite"],
+    ".py": ["my_training.py", "train.py"],
+}
 PLACES = (
-    "runs.sqlite", "fc.sqlite", "mixed.sqlite", "failed.sqlite", "foreign.sqlite", "forged.sqlite",
-    "cut.sqlite", "used.sqlite", "empty.sqlite", "new.sqlite", "runs.csv", "runs.json",
-    "runs.jsonl",
-    "runs.tsv", "odd.json", "deep.json", "utf16.csv", "latin.csv", "binary.csv", "empty.csv",
-    "short.csv",
-    "huge.csv", "nan.csv", "markup.csv", "points.npz", "images.npz", "encrypted.npz",
-    "header.npz", "pickle.npz",
-    "huge.npz", "nan.npz", "diagnosis.json", "train.py", "broken.py", "folder", "folder/new.png",
-    "a.claims.json", "claims", "odd-claims", "link.sqlite", "dangling.sqlite", "loop.sqlite",
-    "link.csv",
-    "file.txt/x", "file.txt", "gone/x", "gone", "/proc/x", "/proc/version", "/dev/null", "new.png",
-    "new.html", "new.csv", "new.nc", "new.parquet", "new.svg", "[/red].sqlite", "[/red].csv",
-    "\udcff.csv",
+    *SOUND[".sqlite"], *SOUND[".csv"], *SOUND[".py"], "foreign.sqlite", "forged.sqlite",
+    "cut.sqlite", "used.sqlite", "empty.sqlite", "odd.json", "deep.json", "utf16.csv", "latin.csv",
+    "binary.csv", "empty.csv", "short.csv", "huge.csv", "nan.csv", "markup.csv", "points.npz",
+    "images.npz", "encrypted.npz", "header.npz", "pickle.npz", "huge.npz", "nan.npz",
+    "diagnosis.json", "broken.py", "folder", "folder/new.png", "docs/gallery",
+    "docs/gallery/runs", "differs", "no-runs", "a.claims.json", "claims", "odd-claims",
+    "link.sqlite", "dangling.sqlite", "loop.sqlite", "link.csv", "file.txt/x", "file.txt",
+    "gone/x", "gone", "/proc/x", "/proc/version", "/dev/null", "new.png", "new.html", "new.csv",
+    "new.nc", "new.parquet", "new.svg", "[/red].sqlite", "[/red].csv", "\udcff.csv",
     f"{LONG}.csv", f"{LONG}.sqlite", f"{LONG}.png", "/", ".", "",
 )  # fmt: skip
 
@@ -109,81 +135,107 @@ def _examples(text: str, words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
             yield tuple(found[len(words) :])
 
 
-def _good(option: Any) -> list[str]:
-    """Values of the kind that an option takes: from its type, its help and the table."""
-    kind, parameter = option.type_descriptor, BY_NAME.get(option.name)
-    said = f"{option.metavar or ''} {getattr(option, 'help', '') or ''}"
-    if kind.annotation is Path:
-        endings = [*re.findall(r"\.\w+", said), *([".sqlite"] if "tore" in said else [])]
-        return [each for each in PLACES if each.endswith(tuple(endings))] or [*PLACES]
-    if kind.parameter_info.parser is not None:
-        return ["1", "2", "4", "0.5", "16", "1,2", "1..4", "64", "8"]
-    choices = list(parameter.choices) if parameter else []
-    if option.name == "data":
-        choices += ["teacher"] * 5 + ["images.npz"] * 5
-        choices += ["mnist-parity", *(place for place in PLACES if place.endswith(".npz"))]
-    if option.name == "command":
-        return [*COMMANDS]
-    if "COLUMN" in (option.metavar or "") or option.name == "observable":
-        return ["lr", "batch", "val_loss", "seed", "alignment", "lr=1", "batch=4", "val_loss=1"]
-    # What the help writes out: `val_loss=json:FILE:KEY`, `90s`, `cuda`.
-    written = [word.strip(".:") for word in re.findall(r"[\w.^=:*/{}-]+", said)]
-    return (
-        choices or [word for word in written if re.search(r"\d|=|\.", word)] or written or [*TEXTS]
-    )
+def _fitting(option: Any) -> list[str]:
+    """Values that an option takes: from `FIT`, its default, its type, its help and the table."""
+    parameter, metavar = BY_NAME.get(option.name), option.metavar or ""
+    said = f"{metavar} {getattr(option, 'help', '') or ''}"
+    if option.type_descriptor.annotation is Path and option.name not in ("own", "folder", "tables"):
+        endings = re.findall(r"\.\w+", said) or ([".sqlite"] if "store" in option.name else [])
+        places = [place for each in endings for place in SOUND.get(each, [f"new{each}"])]
+        if places:
+            return places
+    if isinstance(option.default, Path):
+        return [str(option.default)]
+    for name in (f"{metavar} {option.name}", option.name):
+        if name in FIT:
+            return FIT[name]
+    if parameter and parameter.choices:
+        return [*parameter.choices]
+    if option.type_descriptor.parameter_info.parser is not None:
+        return ["1", "2", "4", "0.5", "16"] + ["1,2", "1..4"] * ("RANGE" in metavar)
+    return re.findall(r"[\w.^=:*/{}-]+(?<![.:])", said) or [*TEXTS]
 
 
-_ODD = {
-    "path": st.sampled_from(PLACES),
-    "number": st.sampled_from(NUMBERS) | st.sampled_from(RANGES) | st.floats().map(repr),
-    "text": st.sampled_from(TEXTS),
-    "other": st.sampled_from((*NUMBERS, *RANGES, *TEXTS, *PLACES)) | st.text(max_size=8),
-}
-
-
-def _value(option: Any, odd: int, draw: Callable[..., Any]) -> str:
-    """A value of an option: an odd one in `odd` of 10 cases."""
-    if draw(st.integers(0, 9)) >= odd:
-        return str(draw(st.sampled_from(_good(option))))
+def _odd(option: Any, rng: Random) -> str:
+    """A value that found faults before, of the kind that the option takes or of another."""
     kind = option.type_descriptor
-    own = "path" if kind.annotation is Path else "text"
-    own = "number" if kind.parameter_info.parser is not None else own
-    value = draw(_ODD[own if draw(st.integers(0, 4)) else "other"])
-    return str(value).replace("\0", "")  # which no shell can pass
-
-
-@st.composite
-def lines(draw: Callable[..., Any], command: Command) -> list[str]:
-    """A command line: an example of the help, or what is required, and more options."""
-    odd = draw(st.sampled_from((0, 0, 2, 6)))
-    words: list[str] = []
-    if command.examples and draw(st.booleans()):
-        words = list(draw(st.sampled_from(command.examples)))
-        for n, word in enumerate(words):
-            if re.fullmatch(r"[\w-]+\.\w+|figures|report", word):
-                ending = Path(word).suffix
-                same = [place for place in PLACES if Path(place).suffix == ending] or PLACES
-                words[n] = draw(st.sampled_from(same if draw(st.integers(0, 9)) >= odd else PLACES))
-            words[n] = COLUMNS.get(word, words[n])
+    if rng.random() < 0.2:
+        value: str = rng.choice((*NUMBERS, *RANGES, *TEXTS, *PLACES))
+    elif rng.random() < 0.1:
+        value = "".join(chr(rng.choice((rng.randrange(1, 256), rng.randrange(0x3000)))) for _ in
+                        range(rng.randrange(8)))  # fmt: skip
+    elif kind.parameter_info.parser is not None:
+        [bits] = unpack("d", rng.randbytes(8))
+        value = rng.choice((rng.choice(NUMBERS), rng.choice(RANGES), repr(bits)))
     else:
-        for each in command.arguments:
-            count = draw(st.sampled_from((1, 1, 1, 1, 1, 1, 1, 2, 0)))
-            words += [_value(each, odd, draw) for _ in range(count)]
-        for each in command.options:
-            if each.required and draw(st.integers(0, 9)):
-                words += _written(each, odd, draw)
-    data = [each for each in command.options if each.name == "data"]
-    for each in data if draw(st.integers(0, 9)) else ():  # images are files, which are not here
-        words += _written(each, odd, draw)
-    if command.options:
-        for _ in range(draw(st.sampled_from((0, 0, 1, 1, 2, 3, 5)))):
-            words += _written(draw(st.sampled_from(command.options)), odd, draw)
-    return words
+        own = COMMANDS if option.name == "command" else TEXTS
+        value = rng.choice(PLACES if kind.annotation is Path else own)
+    return value.replace("\0", "")  # which no shell can pass
 
 
-def _written(option: Any, odd: int, draw: Callable[..., Any]) -> list[str]:
-    flag = draw(st.sampled_from([*option.opts, *option.secondary_opts]))
-    if option.is_flag:
-        return [flag]
-    value = _value(option, odd, draw)
-    return [f"{flag}={value}"] if draw(st.booleans()) else [flag, value]
+@dataclass
+class Word:
+    """An option or an argument of a line, with the value that stands there."""
+
+    option: Any
+    flag: str = ""
+    value: str = ""
+
+
+def line(command: Command, rng: Random) -> list[str]:
+    """An example of the help with files that are right for it, more options, and a few odd values.
+
+    Or what is required alone. Most lines have at most one odd value: more hide each other.
+    """
+    words = (
+        [*_parsed(command, rng.choice(command.examples), rng)]
+        if command.examples and rng.random() < 0.9
+        else [_word(each, rng) for each in (*command.arguments, *command.options)
+              if each.required or (not each.opts[0].startswith("-") and rng.random() < 0.5)]
+    )  # fmt: skip
+    for _ in range(rng.choice((0, 0, 1, 1, 2, 3)) if command.options else 0):
+        option = rng.choice(command.options)
+        # Given twice it is refused, or the last counts.
+        if not any(word.option is option for word in words) or rng.random() < 0.1:
+            words.append(_word(option, rng))
+    values = [word for word in words if not (word.flag and word.option.is_flag)]
+    for _ in range(rng.choice((0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 5)) if values else 0):
+        word = rng.choice(values)
+        word.value = _odd(word.option, rng)
+    if words and rng.random() < 0.03:
+        words.pop(rng.randrange(len(words)))
+    return [part for word in words for part in _written(word, rng)]
+
+
+def _word(option: Any, rng: Random) -> Word:
+    flags = [each for each in (*option.opts, *option.secondary_opts) if each.startswith("-")]
+    flag = rng.choice(flags) if flags else ""
+    if flag and option.is_flag:
+        return Word(option, flag)
+    return Word(option, flag, rng.choice(_fitting(option)))
+
+
+def _parsed(command: Command, example: tuple[str, ...], rng: Random) -> Iterator[Word]:
+    """The words of an example, with the options that they belong to; some files are others."""
+    arguments, given = list(command.arguments), iter(example)
+    for word in given:
+        option = next((each for each in command.options if word in each.opts), None)
+        if option is not None and option.is_flag:
+            yield Word(option, word)
+            continue
+        flag = word if option is not None else ""
+        value = next(given) if option is not None else word
+        option = option or (arguments.pop(0) if len(arguments) > 1 else arguments[0])
+        if option.name == "folder":
+            value = rng.choice(FIT["folder"])
+        elif option.type_descriptor.annotation is Path and rng.random() < 0.5:
+            value = rng.choice(SOUND.get(Path(value).suffix, [value]))
+        yield Word(option, flag, CALLED.get(value, value))
+
+
+def _written(word: Word, rng: Random) -> list[str]:
+    if not word.flag:
+        return [word.value]
+    if word.option.is_flag:
+        return [word.flag]
+    return [f"{word.flag}={word.value}"] if rng.random() < 0.5 else [word.flag, word.value]

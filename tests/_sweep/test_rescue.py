@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from sgdphase._sweep import Plan, Progress, Run, Store, SweepError, sweep
+from sgdphase._sweep import Plan, Progress, Run, Store, SweepError, storefile, sweep
 from sgdphase._sweep.storefile import Identity
 from sgdphase._sweep.tally import Tally
+from sgdphase.errors import InputError
 
 
 class AfterTheFirst(Progress):
@@ -102,6 +103,39 @@ def test_its_disk_is_gone(store: Store, plan: Plan, monkeypatch: pytest.MonkeyPa
 def unmounted(path: Path) -> Identity:
     os.stat(path)
     return Identity(-1, -1)
+
+
+@pytest.mark.parametrize("moment", ["before", "after"])
+@pytest.mark.parametrize("replaced", [False, True])
+def test_taken_away_as_it_is_opened(
+    store: Store, plan: Plan, monkeypatch: pytest.MonkeyPatch, moment: str, replaced: bool
+) -> None:
+    """Refused before any training; only one that was replaced before it was open is used."""
+    sweep(plan[:2], store, workers=0)
+    sound, connect, progress = store.path.read_bytes(), storefile._connect, AfterTheFirst(bool)
+
+    def take_away() -> None:
+        store.path.unlink()
+        if replaced:
+            store.path.write_bytes(sound)
+
+    def connect_late(path: Path, mode: str) -> sqlite3.Connection:
+        if mode == "rw" and moment == "before":
+            take_away()
+        connection = connect(path, mode)
+        if mode == "rw" and moment == "after":
+            take_away()
+        return connection
+
+    monkeypatch.setattr(storefile, "_connect", connect_late)
+    if replaced and moment == "before":
+        sweep(plan, store, workers=0)
+        assert len(Store(store.path).runs()) == len(plan)
+        return
+    with pytest.raises(InputError, match="cannot be written") as error:
+        sweep(plan, store, workers=0, progress=progress)
+    assert "\n" not in str(error.value)
+    assert not progress.reported
 
 
 def test_a_lock_of_another_sweep_is_not_removed(store: Store) -> None:

@@ -55,3 +55,14 @@ def test_a_file_that_is_no_store_ends_the_command(tmp_path: Path) -> None:
     for names in (["figS9a"], ["all"]):
         with pytest.raises(InputError, match="is not a store of sgdphase"):
             run("figure", *names, "--scale", "quick", "--store", str(store), "--out", str(tmp_path))
+
+
+def test_all_that_makes_nothing_is_no_success(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """From an empty folder no figure can be drawn: the first reason is the answer."""
+    out = tmp_path / "out"
+    with pytest.raises(InputError, match=r"no figure was made; fig1a: .*does not exist") as error:
+        run("figure", "all", "--from", str(tmp_path), "--out", str(out))
+    assert "\n" not in str(error.value)
+    assert not out.exists()

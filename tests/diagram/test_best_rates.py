@@ -112,3 +112,12 @@ def test_without_noise_to_measure_there_is_no_interval():
     assert all(math.isnan(row.lr.low) and math.isnan(row.lr.high) for row in best.rows)
     assert best.best_batch is None
     assert "no interval" in repr(best)
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_steep_valley_without_noise_does_not_overflow():
+    """The curve through its ends goes beyond the largest float."""
+    lr, batch = np.meshgrid(0.01 * 2.0 ** np.arange(6), 2.0 ** np.arange(6))
+    loss = np.exp(5.46 * np.log(lr / 0.1 / batch**0.9855) ** 2)
+    best = rule(run_table({"lr": lr.ravel(), "batch": batch.ravel(), "loss": loss.ravel()}))
+    assert [row.place for row in best.rows if row.batch in (1, 2)] == ["inside", "inside"]

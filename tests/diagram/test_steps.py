@@ -47,6 +47,17 @@ def test_a_bend_beyond_the_batches_has_no_upper_end():
     assert np.isnan(found.efficiency.high)
 
 
+@pytest.mark.parametrize("crossover", [1.0, 16.0, 150.0, 1e4])
+def test_an_interval_holds_its_estimate(crossover: float):
+    """Also if the bend is beyond the batches, where the estimate is the last of them."""
+    for seed in range(8):
+        found = steps_to_target(steps(2.0 ** np.arange(1, 7), crossover, 1.0, 0.1, seed))
+        for name in ("crossover", "overhead", "efficiency"):
+            estimate = getattr(found, name)
+            assert not estimate.value < estimate.low, (name, seed, estimate)
+            assert not estimate.value > estimate.high, (name, seed, estimate)
+
+
 def test_too_few_batches():
     with pytest.raises(InputError, match="4 batches with steps above 0: must be 5 or more"):
         steps_to_target(steps(2.0 ** np.arange(4), 8, 1.0))

@@ -67,3 +67,14 @@ def test_what_was_not_run():
         table_equivalents(planted(), lr=0.1, batch=9)
     with pytest.raises(InputError, match=r"lr 100: at batch 8 it must be from 0\.0"):
         table_equivalents(planted(), lr=100, batch=8)
+
+
+def test_the_largest_batch_has_all_its_digits():
+    runs = {
+        "lr": [k / 8 for k in range(1, 9)] * 3,
+        "batch": np.repeat([512, 1024, 2048], 8),
+        "loss": [1 + 0.01 * (k - 4.5) ** 2 for k in range(8)] * 3,
+    }
+    table = table_equivalents(run_table(runs), lr=0.5, batch=512)
+    assert table.largest_batch.batch.value == 2048
+    assert "largest such batch: 2048" in repr(table)

@@ -10,7 +10,7 @@ from sgdphase._diagnose.answer import Diagnosis
 from sgdphase._display import html_table
 from sgdphase.diagram import Equivalent
 from sgdphase.diagram._four_regimes import DESCENT, UNFINISHED
-from sgdphase.stats import Estimate, digits, shown
+from sgdphase.stats import Estimate, digits, shown, shown_whole
 
 _METRICS = {
     "test_mse": "test mean squared error",
@@ -184,10 +184,9 @@ def advice(d: Diagnosis) -> str:
         sentences.append(f"From {none.batch} on no learning rate {what}.")
     limit = d.table.largest_batch
     if limit is not None and not math.isinf(limit.batch.high):
-        whole = limit.batch.mapped(round)
         sentences.append(
             f"On a curve through all rows, the {metric_name(d.metric)} stays within the tolerance "
-            f"up to batch {shown(whole)}."
+            f"up to batch {shown_whole(limit.batch)}."
         )
     return " ".join(sentences)
 

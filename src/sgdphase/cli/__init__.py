@@ -13,6 +13,7 @@ from typing import Annotated, Any
 import typer
 
 from sgdphase import _sweep
+from sgdphase.cli._faults import fault, is_refused
 from sgdphase.cli._stop import Commands, Interrupted, end, signals_raised
 from sgdphase.errors import InputError
 
@@ -109,7 +110,8 @@ def _top(
 def main() -> None:
     """Run the application; bad input ends in one line and exit code 2.
 
-    So does a signal, with 128 and its number.
+    So does a signal, with 128 and its number, and a fault of ours, with 1. If SGDPHASE_DEBUG is set
+    the fault has its traceback.
     """
     threads = set(threading.enumerate())
     # A file may have a name that is no text.
@@ -128,8 +130,6 @@ def main() -> None:
         # Undecodable bytes of the command line stand in it as surrogates.
         typed = [word for word in sys.argv if re.search("[\ud800-\udfff]", word)] or [str(error)]
         end(_print_error(InputError(f"{typed[0]!a} is no text in UTF-8")), threads)
-    except OSError as error:  # what the system refuses: a name that is too long, a full disk
-        end(_print_error(error), threads)
     except _sweep.SweepError as error:
         _print_error(error)
         end(1, threads)
@@ -140,6 +140,13 @@ def main() -> None:
     except typer.Abort:
         print("sgdphase: stopped", file=sys.stderr)
         end(130, threads)
+    except Exception as error:
+        if isinstance(error, OSError) and is_refused(error, sys.argv[1:]):
+            end(_print_error(error), threads)
+        if os.environ.get("SGDPHASE_DEBUG"):
+            raise
+        _print_error(RuntimeError(fault(error)))
+        end(1, threads)
     end(code if isinstance(code, int) else 0, threads)
 
 

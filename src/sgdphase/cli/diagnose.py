@@ -26,7 +26,7 @@ from sgdphase.cli._options import (
 from sgdphase.cli._output import answer
 from sgdphase.cli._stop import store_in_use
 from sgdphase.cli._values import integers, numbers
-from sgdphase.errors import InputError, make_folder
+from sgdphase.errors import InputError, check_folder
 
 if TYPE_CHECKING:
     from sgdphase._sweep import Workers
@@ -217,7 +217,7 @@ def diagnose(
     place = Path(store or f"{Path(told.name if told else file or '').stem}.sqlite").absolute()
     folder = None if out is None else out.absolute()
     if folder is not None:
-        make_folder(folder)  # a folder that cannot be made shows before the trainings
+        check_folder(folder)  # before the trainings; it is made after them
     common = {
         "lr": lr, "batch": batch, "loss": loss, "momentum": momentum, "weight_decay": weight_decay,
         "budget": budget, "workers": _cluster(dask, workers, gpus), "store": place,

@@ -58,7 +58,9 @@ def figure(
     check_folder(out)
     set_up(data_dir)
     ledger: list[dict[str, Any]] = []
-    for each in chosen(names):
+    left_out: list[str] = []
+    figures = chosen(names)
+    for each in figures:
         try:
             if tables is not None:
                 made = redraw(each, tables, out)
@@ -75,11 +77,15 @@ def figure(
             # All that can be made here: without PyTorch or images, those of the perceptron.
             if "all" not in names or str(error).startswith(f"{store}:"):
                 raise
-            typer.echo(f"sgdphase: {each.name} is left out: {error}", err=True)
+            left_out.append(f"{each.name}: {error}")
             continue
         ledger += [claim.as_dict() | {"figure": each.name, "scale": scale} for claim in made]
         if not json:
             _print_claims([claim.as_dict() for claim in made], f"{each.name} ({scale})")
+    if len(left_out) == len(figures):
+        raise InputError(f"no figure was made; {left_out[0]}")
+    for text in left_out:
+        typer.echo(f"sgdphase: left out: {text}", err=True)
     answer(ledger, json)
 
 

@@ -28,6 +28,8 @@ from sgdphase.stats._smooth import Points, SmoothCurve, pure_deviation, smooth_c
 Place = Literal["inside", "below the range", "above the range", "largest stable", "too few runs"]
 # Learning rates that a curve needs.
 _FEWEST = 3
+# Logarithms above which values are cut.
+_LARGEST = 700.0
 
 
 @dataclass(frozen=True)
@@ -205,7 +207,9 @@ def _smooth(
     curves = smooth_curves(points, pure, copies=copies)
     if not log:
         return curves
-    return [SmoothCurve(c.x, np.exp(c.y), np.exp(c.replicates)) for c in curves]
+    # A line through the ends of a steep valley may leave the range of floats.
+    return [SmoothCurve(c.x, *(np.exp(np.minimum(v, _LARGEST)) for v in (c.y, c.replicates)))
+            for c in curves]  # fmt: skip
 
 
 def _row(table: RunTable, batch: float, curve: SmoothCurve | None, level: float) -> BestRate:

@@ -8,7 +8,7 @@ from sgdphase._display import text_table
 from sgdphase.diagram._best_rates import BestRate, BestRates
 from sgdphase.diagram._rate_law import RateLaw
 from sgdphase.diagram._run_table import named_values
-from sgdphase.stats import Estimate, digits, shown
+from sgdphase.stats import Estimate, digits, shown, shown_whole
 
 
 def rule_lines(best: BestRates) -> list[str]:
@@ -66,20 +66,24 @@ def _law_lines(best: BestRates) -> list[str]:
     ]
 
 
+def _whole(batch: float) -> str:
+    return "" if math.isnan(batch) else f"{batch:.0f}"
+
+
 def _batch_lines(best: BestRates) -> list[str]:
     if best.best_batch is None:
         return []
     known = [row for row in best.rows if row.lr.value > 0]
     b, end, name = best.best_batch, best.largest_batch, best.metric
-    low = digits(b.low) or f"{digits(known[0].batch)} or less"
-    high = digits(b.high) or f"{digits(known[-1].batch, 4)} or more"
+    low = _whole(b.low) or f"{_whole(known[0].batch)} or less"
+    high = _whole(b.high) or f"{_whole(known[-1].batch)} or more"
     least = (max if best.maximize else min)(row.value.value for row in known)
     most = "highest" if best.maximize else "lowest"
-    lines = [f"Best batch: {digits(b.value)} [{low}, {high}], with the {most} {name}, {least:.4g}."]
+    lines = [f"Best batch: {_whole(b.value)} [{low}, {high}], with the {most} {name}, {least:.4g}."]
     if end is None:
         return lines
     within = f"within {digits(best.tolerance, 2)} of that"
     if math.isinf(end.value):
         return [*lines, f"At its best lr, every larger batch that was run is {within}."]
-    span = f"{digits(end.value)} [{digits(end.low)}, {digits(end.high).replace('inf', '?')}]"
+    span = shown_whole(end).replace("inf", "?")
     return [*lines, f"At its best lr, the {name} stays {within} up to batch {span}."]

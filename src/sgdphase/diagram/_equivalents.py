@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from sgdphase._display import Columns, Shown
 from sgdphase.diagram._comparison import Verdict
-from sgdphase.stats import Estimate, plain, shown
+from sgdphase.stats import Estimate, plain, shown, shown_whole
 
 UNKNOWN = Estimate(math.nan, math.nan, math.nan)
 
@@ -122,7 +122,7 @@ class Equivalents(Shown):
     better_lr: Equivalent | None = None
 
     def _lines(self) -> list[str]:
-        end = "unknown" if self.largest_batch is None else f"{self.largest_batch.batch}"
+        end = "unknown" if self.largest_batch is None else shown_whole(self.largest_batch.batch)
         return [
             f"Batches that learn the same as batch {self.yours.batch} at lr {self.yours.lr.value:g}"
             f" ({self.metric} within {self.tolerance:.3g}); largest such batch: {end}"

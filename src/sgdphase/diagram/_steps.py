@@ -108,9 +108,11 @@ def steps_to_target(table: RunTable, *, level: float = LEVEL) -> CriticalBatch:
 
     def estimate(value: float, many: FloatArray) -> Estimate:
         e = interval(value, many, level)
-        low = math.nan if e.low <= x[0] else e.low
-        high = math.nan if not e.high < x[-1] else e.high
-        return Estimate(min(max(e.value, x[0]), x[-1]), low, high).mapped(math.exp)
+        value = min(max(e.value, x[0]), x[-1])
+        # An end may be beyond the batches on the other side, where the value itself is cut.
+        low = math.nan if e.low <= x[0] else min(e.low, value)
+        high = math.nan if not e.high < x[-1] else max(e.high, value)
+        return Estimate(value, low, high).mapped(math.exp)
 
     def needed(factor: float) -> Estimate:
         return estimate(_needed(x, y, factor), np.array([_needed(x, c, factor) for c in copies]))

@@ -22,6 +22,7 @@ from ._estimate import duration as duration
 from ._estimate import plain as plain
 from ._estimate import seconds_of as seconds_of
 from ._estimate import shown as shown
+from ._estimate import shown_whole as shown_whole
 from ._loglinear import LogLinear as LogLinear
 from ._loglinear import logarithms as logarithms
 from ._loglinear import loglinear as loglinear

@@ -79,6 +79,15 @@ def shown(estimate: Estimate | None, count: int = 3) -> str:
     return f"{digits(estimate.value, count)} [{low}, {high}]"
 
 
+def shown_whole(estimate: Estimate) -> str:
+    """A whole number such as a batch, with its interval and all digits.
+
+    >>> shown_whole(Estimate(1024.2, 900.0, math.inf)), shown_whole(Estimate(8.0, math.nan, 9.7))
+    ('1024 [900, inf]', '8 [?, 10]')
+    """
+    return shown(estimate.mapped(lambda x: round(x) if math.isfinite(x) else x), 15)
+
+
 def digits(value: float, count: int = 3) -> str:
     """A number as text, without a power of ten as long as it is readable; nothing for NaN.
 
