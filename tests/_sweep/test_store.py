@@ -8,6 +8,7 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -47,7 +48,7 @@ def test_only_the_runs_of_given_keys_are_read(path: Path, monkeypatch: pytest.Mo
     assert [run.training.key for run in runs] == wanted
     assert all(run.outcome.trajectory for run in runs)
     assert list(store.standing(keys)) and store.standing(keys).keys() == set(wanted)
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("UPDATE runs SET seconds = 9 WHERE key = ?", (PLAN[0].key,))
     assert len(store.runs(keys=keys)) == 100  # the damage is in another row
     with pytest.raises(InputError, match="damaged"):
@@ -87,6 +88,27 @@ def test_others_may_read_while_one_writes_and_a_second_writer_is_refused(path: P
         pass
 
 
+def test_a_writer_that_could_not_open_leaves_nothing_open(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its connection would keep the file open, and Python 3.13 warns of it."""
+    opened: list[sqlite3.Connection] = []
+
+    def connect(*args: object) -> sqlite3.Connection:
+        opened.append(sqlite3.connect(path, isolation_level=None))
+        return opened[-1]
+
+    def fail(path: Path) -> None:
+        raise PermissionError("not yours")
+
+    monkeypatch.setattr("sgdphase._sweep.storefile._connect", connect)
+    monkeypatch.setattr("sgdphase._sweep.storefile.Identity.of", fail)
+    with pytest.raises(InputError, match="cannot be written"), Store(path).writer():
+        pass
+    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+        opened[-1].execute("SELECT 1")
+
+
 def test_a_file_of_no_bytes_is_a_store_to_be(tmp_path: Path) -> None:
     path = tmp_path / "runs.sqlite"
     path.touch()
@@ -111,15 +133,13 @@ def damage_text(path: Path) -> None:
 
 def damage_other_database(path: Path) -> None:
     path.unlink()
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path)) as connection:
         connection.execute("CREATE TABLE runs (key)")
-    connection.close()
 
 
 def damage_newer(path: Path) -> None:
-    connection = sqlite3.connect(path)
-    connection.execute("PRAGMA user_version = 2")
-    connection.close()
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA user_version = 2")
 
 
 def damage_half(path: Path) -> None:

@@ -9,7 +9,7 @@ import errno
 import os
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
@@ -153,13 +153,13 @@ def reading(path: Path) -> Iterator[sqlite3.Connection]:
 @contextmanager
 def writing(path: Path) -> Iterator[tuple[sqlite3.Connection, Identity]]:
     """The one connection that writes; a second one is refused. Creates the file if needed."""
-    with _lock(path):
+    with _lock(path), ExitStack() as stack:
         if is_empty(path):
             _create(target(path))
         else:
             check(path)
         try:
-            connection = _connect(path, "rw")
+            connection = stack.enter_context(closing(_connect(path, "rw")))
             # WAL lets others read during a sweep; a commit that returned is on the disk, and is in
             # the file itself rather than in its log, so that copying the one file is enough.
             connection.execute("PRAGMA journal_mode = WAL")
@@ -171,11 +171,10 @@ def writing(path: Path) -> Iterator[tuple[sqlite3.Connection, Identity]]:
             identity = Identity.of(path)
         except (OSError, sqlite3.OperationalError) as error:
             raise InputError(f"{path}: cannot be written ({error})") from None
-        with closing(connection):
-            try:
-                yield connection, identity
-            finally:
-                _come_to_rest(path, connection, identity)
+        try:
+            yield connection, identity
+        finally:
+            _come_to_rest(path, connection, identity)
 
 
 def _come_to_rest(path: Path, connection: sqlite3.Connection, identity: Identity) -> None:
