@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from io import StringIO
+from itertools import count
 
 import pytest
 
@@ -33,9 +34,9 @@ def test_what_progress_says(store: Store, capsys: pytest.CaptureFixture[str], to
 
 
 def test_what_is_waited_for_is_said_once_a_minute(monkeypatch: pytest.MonkeyPatch) -> None:
-    now, out = 0.0, StringIO()
-    monkeypatch.setattr("sgdphase._sweep.progress.monotonic", lambda: now)
+    clock, out = count(0, 2), StringIO()
+    monkeypatch.setattr("sgdphase._sweep.progress.monotonic", lambda: next(clock))
     lines, tally = Lines(out), Tally(8, 0, 1, {"key": 1.0}, waiting="compiling")
-    for now in range(0, 100, 2):
+    for _ in range(50):
         lines.show(tally, [])
     assert out.getvalue() == 2 * "0 of 8 done, compiling\n"

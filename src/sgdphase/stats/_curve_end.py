@@ -78,4 +78,5 @@ def _ends(x: FloatArray, rising: FloatArray, tolerance: float) -> FloatArray:
     low, high = rising[rows, after - 1], rising[rows, after]
     share = (tolerance - low) / np.where(high > low, high - low, 1.0)
     inner = x[after - 1] + share * (x[after] - x[after - 1])
-    return np.where(over[:, 0], x[0], np.where(over.any(axis=1), inner, x[-1] + 1.0))
+    ends: FloatArray = np.where(over.any(axis=1), inner, x[-1] + 1.0)
+    return np.where(over[:, 0], x[0], ends)
