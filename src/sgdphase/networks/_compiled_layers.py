@@ -8,12 +8,13 @@ loops into vector instructions, which calls of a library would prevent.
 import math
 
 import numpy as np
-from numba import njit
+
+from sgdphase._compiled import kept
 
 KINDS = {"relu": 0, "gelu": 1, "tanh": 2}
 
 # For vectors: sums in any order, and a division by 0 gives what IEEE says.
-fast = njit(cache=True, error_model="numpy", fastmath={"contract", "reassoc"})
+fast = kept(error_model="numpy", fastmath={"contract", "reassoc"})
 
 _HALF, _ONE, _FOUR = np.float32(0.5), np.float32(1.0), np.float32(4.0)
 _ROOT_HALF, _DENSITY = np.float32(math.sqrt(0.5)), np.float32(1 / math.sqrt(2 * math.pi))
@@ -127,7 +128,7 @@ def add_product(weight, a, b, rest):
 
 
 # No other order of sums here: the point is in their order.
-@njit(cache=True)
+@kept()
 def _add(weight, part, rest):
     for i in range(len(weight)):
         for j in range(weight.shape[1]):
