@@ -22,6 +22,12 @@ class KilledError(Exception):
     pass
 
 
+@pytest.fixture(autouse=True)
+def short_windows(monkeypatch) -> None:
+    """A small training would be over after a few windows of the usual length."""
+    monkeypatch.setattr("sgdphase.networks._walk._POINTS", 2)
+
+
 def kill_after(monkeypatch: Any, saves: int) -> None:
     """Save after every step, and die after so many."""
     whole, count = checkpoint.save, iter(range(saves))

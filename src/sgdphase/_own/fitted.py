@@ -10,10 +10,11 @@ import torch
 from sgdphase._own.module import TRIED, Traits, loaded, traits, user_problem
 from sgdphase._records import Outcome, Training
 from sgdphase.networks._coupled import CoupledFitting
-from sgdphase.networks._descent import State, descend
+from sgdphase.networks._descent import descend
 from sgdphase.networks._fitting import Fitting
 from sgdphase.networks._losses import LOSSES
 from sgdphase.networks._noise_scale import noise_scale
+from sgdphase.networks._state import State
 from sgdphase.networks._train import observed
 
 # The noise scale is an extra: it must not take long.

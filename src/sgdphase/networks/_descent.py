@@ -10,6 +10,8 @@ How many batches to look at: if a batch is active with probability `q`, looking 
 succeeds with probability `1 - (1-q)^n`. The cost of a success is least at `n = sqrt(2 r / (B q))`
 for small `q`. If `1 / q` batches hold as many points as the training set, one pass over all points
 gives every active point, and batches are only searched for one; if there is none, all are fitted.
+
+The fully connected network passes batches in compiled steps of the same kind (`_walk`).
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from time import monotonic
-from typing import Literal, Protocol
+from typing import Literal
 
 import numpy as np
 import torch
@@ -29,58 +31,18 @@ from sgdphase.networks._batches import ahead
 from sgdphase.networks._device import keep_freed_memory
 from sgdphase.networks._fitting import Fitting, Gradient, Look, total
 from sgdphase.networks._losses import LOSSES, Loss
+from sgdphase.networks._state import DivergedError, State, Watch
 from sgdphase.networks._update import update
+from sgdphase.networks._walk import Walk
+from sgdphase.networks._window import LATEST
 
 Ending = Literal["fitted", "diverged", "budget"]
 
-# Weight of the latest in the running means.
-_LATEST = 0.1
 # Two passes, the second over the active points only, beat one pass with a gradient over the whole
 # batch (a gradient costs twice the pass) while fewer than this part of the points is active.
 _FEW = 0.6
 # Active batches are this close when nearly all of them are.
 _OFTEN = 1.5
-
-
-@dataclass
-class State:
-    """Where a training stands: with the weights and velocities, all that is needed to go on.
-
-    `changed` is the last step that changed a weight, `gap` the mean distance of active batches,
-    `share` the mean part of active points in one, and `quiet` the number of steps since a batch
-    had a point short of the goal, if weights change at every step. `carry` is the rounding error
-    that the weights have yet to take up.
-    """
-
-    step: int = 0
-    changed: int = 0
-    gap: float = 1.0
-    share: float = 1.0
-    quiet: int = 0
-    seconds: float = 0.0
-    velocity: tuple[Tensor, ...] = ()
-    carry: tuple[Tensor, ...] = ()
-
-
-class Watch(Protocol):
-    """Looks at the weights at steps of its choice."""
-
-    @property
-    def next(self) -> int:
-        """The next step it wants to see."""
-        ...
-
-    def look(self, step: int) -> None:
-        """See the weights as they are after `step` steps, `next` or later."""
-        ...
-
-    def pause(self, state: State) -> None:
-        """Between steps: a moment to save the state."""
-        ...
-
-
-class _DivergedError(Exception):
-    """A margin is not finite."""
 
 
 @dataclass(frozen=True)
@@ -107,21 +69,27 @@ def descend(fitting: Fitting, training: Training, state: State, watch: Watch) ->
         search = _plain_step
     else:
         search = _skip
+    walk = Walk.of(fitting, training.batch, state.carry) if search is _skip else None
+    state.carry = walk.carries if walk else state.carry
     started = monotonic() - state.seconds
     seconds = math.inf if training.max_seconds is None else training.max_seconds
     try:
         while state.step < training.step_limit and state.seconds < seconds:
-            jump = search(fitting, training, loss, state)
-            if jump is None:
-                return _checked("fitted", fitting)
-            _go(fitting, training, state, watch, jump)
-            if jump.gradient is not None and _is_dead(fitting, training, loss, state):
+            if walk and not _is_rare(training, state.distance):
+                active = walk.go(training, state, watch)
+            else:
+                jump = search(fitting, training, loss, state)
+                if jump is None:
+                    return _checked("fitted", fitting)
+                _go(fitting, training, state, watch, jump)
+                active = jump.gradient is not None
+            if active and _is_dead(fitting, training, loss, state):
                 break
             state.seconds = monotonic() - started
             watch.pause(state)
         ends = _ends_when_fitted(training) and _is_fitted(fitting, training, loss)
         return _checked("fitted" if ends else "budget", fitting)
-    except _DivergedError:
+    except DivergedError:
         return "diverged"
 
 
@@ -135,8 +103,8 @@ def _go(fitting: Fitting, training: Training, state: State, watch: Watch, jump: 
     if gradient is None or state.step == training.step_limit:
         return
     state.step += 1
-    state.gap += _LATEST * (state.step - state.changed - state.gap)
-    state.share += _LATEST * (jump.share - state.share)
+    state.gap += LATEST * (state.step - state.changed - state.gap)
+    state.share += LATEST * (jump.share - state.share)
     _apply(fitting, training, state, gradient)
     # The last layer first: it is small, and its gradient is hardly ever 0.
     moves = any(bool(part.any()) for part in reversed(gradient))
@@ -144,6 +112,11 @@ def _go(fitting: Fitting, training: Training, state: State, watch: Watch, jump: 
         state.changed = state.step
     if state.step >= watch.next:
         watch.look(state.step)
+
+
+def _is_rare(training: Training, gap: float) -> bool:
+    """Whether the batches up to the next active one hold as many points as the training set."""
+    return gap >= _OFTEN and gap * training.batch >= training.train_size
 
 
 def _is_dead(fitting: Fitting, training: Training, loss: Loss, state: State) -> bool:
@@ -169,7 +142,7 @@ def _is_dead(fitting: Fitting, training: Training, loss: Loss, state: State) -> 
 
 def _skip(fitting: Fitting, training: Training, loss: Loss, state: State) -> _Jump | None:
     """To the next active batch, or some way towards it."""
-    gap = max(state.gap, state.step - state.changed)
+    gap = state.distance
     if gap < _OFTEN and state.share > _FEW:
         return _at_once(fitting, training, loss, state)
     if gap * training.batch >= training.train_size:
@@ -310,7 +283,7 @@ def _zeros(like: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
 def _below(z: Tensor, short: float) -> Tensor:
     """Which points are short of a margin; raises if a margin is not finite."""
     if not math.isfinite(z.abs().max()):
-        raise _DivergedError
+        raise DivergedError
     return (z < short).cpu()
 
 

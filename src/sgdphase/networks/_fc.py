@@ -60,6 +60,7 @@ class FullyConnected(torch.nn.Module):
             require(name, value, lambda size: size >= 1, "at least 1")
         super().__init__()
         self._activate, rms = activation_of(activation)
+        self.activation = activation
         self._back = WAYS_BACK[activation]
         widths = [inputs, *[width] * depth, 1]
         self._names = [f"weight_{layer}" for layer in range(1, depth + 2)]
@@ -76,6 +77,11 @@ class FullyConnected(torch.nn.Module):
     def first_weight(self) -> Tensor:
         """The unscaled weights of the first layer, [inputs, width]."""
         return self.get_parameter("weight_1")
+
+    @property
+    def scales(self) -> tuple[float, ...]:
+        """What the inputs of each layer are multiplied by."""
+        return self._scale_in, *self._scales
 
     def forward(self, x: Tensor) -> Tensor:
         """The outputs [n] for inputs `x` [n, ...], flattened from dimension 1 on."""

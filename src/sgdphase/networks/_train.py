@@ -22,7 +22,7 @@ from sgdphase._streams import INITIALISATION, training_stream
 from sgdphase.errors import InputError
 from sgdphase.networks import _checkpoint as checkpoints
 from sgdphase.networks._amplification import amplification
-from sgdphase.networks._descent import State, descend
+from sgdphase.networks._descent import descend
 from sgdphase.networks._device import device_of
 from sgdphase.networks._fc import FullyConnected, without_onednn
 from sgdphase.networks._fitting import Fitting
@@ -30,6 +30,7 @@ from sgdphase.networks._log import COLUMNS, Log, copies
 from sgdphase.networks._losses import LOSSES
 from sgdphase.networks._ntk import ntk, ntk_change
 from sgdphase.networks._observables import early_stopped, error, unfitted
+from sgdphase.networks._state import State
 from sgdphase.problems import Dataset, Problem, TeacherTask
 
 # The paper's number of training points for the kernel.
