@@ -41,7 +41,7 @@ def test_what_was_compiled_is_found_on_disk(tmp_path):
 
 
 def test_a_sweep_says_so_until_its_first_run(tmp_path, monkeypatch):
-    monkeypatch.setattr(perceptron, "delay", lambda: "compiling", raising=False)
+    monkeypatch.setattr(perceptron, "delay", lambda model: "compiling", raising=False)
     texts: list[str] = []
 
     class Said(Progress):
@@ -54,7 +54,7 @@ def test_a_sweep_says_so_until_its_first_run(tmp_path, monkeypatch):
 
 
 def test_train_says_so_in_a_line(monkeypatch):
-    monkeypatch.setattr(perceptron, "delay", lambda: "compiling", raising=False)
+    monkeypatch.setattr(perceptron, "delay", lambda model: "compiling", raising=False)
     line = "train perceptron --train-size 32 --dim 8 --seeds 1 --lr 1 --batch 2 --json"
     result = CliRunner().invoke(cli.build(), line.split())
     assert (result.exit_code, result.stderr) == (0, "sgdphase: compiling\n")

@@ -55,8 +55,11 @@ def cost_of(model: str) -> Callable[[Training], float]:
 
 def delay_of(models: Iterable[str]) -> str:
     """What the first training of these models waits for before it starts, if for anything."""
-    modules = [_module(MODELS[model].trainer, model) for model in models if model in MODELS]
-    return next((text for each in modules if (text := getattr(each, "delay", str)())), "")
+    for model in models:
+        module = _module(MODELS[model].trainer, model) if model in MODELS else None
+        if text := getattr(module, "delay", lambda model: "")(model):
+            return text
+    return ""
 
 
 def check_fits(trainings: Iterable[Training]) -> None:

@@ -22,7 +22,7 @@ _END, _GD = 11.0, 0.18
 _scales = lru_cache(1024)(scales)
 
 
-def delay() -> str:
+def delay(model: str) -> str:
     """What the first training waits for, if for anything."""
     if is_kept("sgdphase.perceptron._sgd", "run_sgd"):
         return ""
