@@ -113,9 +113,9 @@ class Training(Parameters):
                 f"weight decay = {self.weight_decay}: {never}, a few times 1 / weight decay) or "
                 "max_steps"
             )
-        if self.l1 > 0:
+        if self.budget_ends and self.l1 > 0:
             raise InputError(f"l1 = {self.l1}: {never}) or max_steps")
-        if self.loss == "square" and model_of(self.model).linear:
+        if self.budget_ends:
             raise InputError(
                 f"loss = 'square': a {self.model} may never fit all points; give max_time "
                 "(--max-time) or max_steps"
