@@ -54,7 +54,8 @@ def test_grid_shows_the_arguments_of_the_table() -> None:
     arguments = {each.argument: each for each in PARAMETERS if each.grid}
     assert set(given) == set(arguments)
     # Two of them are given; a problem may be given or not; a number of seeds.
-    other = dict.fromkeys(("problem", "lr", "batch", "temperature", "dim", "chi")) | {"seeds": 1}
+    other = dict.fromkeys(("problem", "lr", "batch", "temperature")) | {"seeds": 1}
+    other |= {each.name: None for each in PARAMETERS if each.of == "problem"}
     for name, parameter in arguments.items():
         assert given[name].default == other.get(name, MODELS["perceptron"].default(parameter)), name
     assert given["width"].annotation == "int | Sequence[int] | None"

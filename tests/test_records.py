@@ -7,7 +7,16 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
-from sgdphase import CifarAnimals, InputError, MnistParity, Outcome, TeacherTask, Training
+from sgdphase import (
+    CifarAnimals,
+    InputError,
+    MnistParity,
+    Outcome,
+    Sphere,
+    Stripe,
+    TeacherTask,
+    Training,
+)
 from sgdphase._parameters import FIELDS
 from sgdphase.perceptron._simulate import Points, simulate_sde, simulate_sgd
 
@@ -37,6 +46,10 @@ KNOWN: list[tuple[Any, dict[str, Any], str]] = [
     (TASK, {**EPOCHS, "loss": "mse", **ADAMW}, "f95cc2cd9f7c9f73bec5d50384ff61d3"),
     (TASK, {"model": "function", "epochs": 3}, "108497a0584271da855f60d346d3c906"),
     (TASK, {"model": "module:name"}, "ee5c9f551abec443df12c3e7570b04df"),
+    (Stripe(dim=4), {"model": "fc"}, "1b59e45d7aa762cab311ef38bbe71004"),
+    (Sphere(dim=4), {"model": "fc", "l1": 0.5, "max_steps": 9}, "56ac2d5e976360e25145d0bdb1ae0653"),
+    (TASK, {"model": "diagonal"}, "f1c87001d003c910c903b1df999b7c3f"),
+    (TASK, {"loss": "logistic"}, "02c3db5da8dc4c9b63c51fd8bfdaa93d"),
 ]  # fmt: skip
 
 
@@ -125,7 +138,18 @@ def test_a_number_out_of_its_range_is_refused(name: str, bad: float) -> None:
         ({"momentum": 1.0}, "momentum = 1.0: must be a number from 0 to below 1"),
         ({"lr": None}, "lr = None: must be a finite number above 0"),
         ({"weight_decay": 0.1}, "weight decay = 0.1: such a training never ends"),
-        ({"loss": "square"}, "loss = 'square': must be hinge for perceptron"),
+        ({"loss": "square"}, "loss = 'square': a perceptron may never fit all points; give max"),
+        ({"loss": "cubic"}, "square or logistic for perceptron"),
+        ({"model": "diagonal", "loss": "square"}, "a diagonal may never fit all points"),
+        ({"l1": 0.1}, "l1 = 0.1: such a training never ends; give max_time"),
+        (
+            {"model": "fc", "l1": 0.1, "dynamics": "gaussian", "max_steps": 1},
+            "l1 = 0.1: is for sgd",
+        ),
+        ({"model": "own", "l1": 0.1, "max_steps": 1}, "has no l1; it is a parameter of perceptron"),
+        ({"model": "vgg11"}, "problem = teacher: vgg11 wants images"),
+        ({"model": "cnn", "problem": Sphere(dim=4)}, "problem = sphere: cnn wants images"),
+        ({"problem": Stripe(dim=4)}, "perceptron knows the teacher task along the first axis"),
         ({"width": 8}, "width = 8: perceptron has no width; it is a parameter of fc"),
         ({"max_seconds": 1}, "max seconds = 1: perceptron has no max seconds"),
         ({"beta1": 0.5}, "perceptron has no beta1; it is a parameter of a user's training (diag"),

@@ -48,6 +48,8 @@ from .problems import Arrays as Arrays
 from .problems import CifarAnimals as CifarAnimals
 from .problems import Dataset as Dataset
 from .problems import MnistParity as MnistParity
+from .problems import Sphere as Sphere
+from .problems import Stripe as Stripe
 from .problems import TeacherTask as TeacherTask
 from .stats import Curve as Curve
 from .stats import Estimate as Estimate

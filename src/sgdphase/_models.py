@@ -31,7 +31,10 @@ class Model:
     shape : parameters that are set to this where they are not given
     choices : the values of a text parameter, where they are others
     epoch_choices : the same, for a training of a number of epochs
-    images : learns images only, not the teacher task
+    images : learns images only, not vectors
+    image_size : its class also gets `size`, the rows and columns of an image
+    linear : its output is linear in the point, so that no weights may give all points the margin
+        that ends a training with square loss
     anything : takes all parameters as they are, without checking that they apply
     only : the parameters that tables and options have, if not all
     what : the object of "Train ..."; a model without it has no command
@@ -49,6 +52,8 @@ class Model:
     choices: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     epoch_choices: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     images: bool = False
+    image_size: bool = False
+    linear: bool = False
     anything: bool = False
     only: tuple[str, ...] = ()
     what: str = ""
@@ -63,7 +68,7 @@ class Model:
         """Whether the parameter is one of this model."""
         if self.only:
             return parameter.name in self.only
-        if parameter.of == "problem":  # those in the table are of the teacher task
+        if parameter.of == "problem":  # those in the table are of vectors that are drawn
             return not self.images
         return parameter.models is None or self.name in parameter.models
 
@@ -71,6 +76,15 @@ class Model:
         """The texts that a parameter may be."""
         others = self.epoch_choices if epochs else self.choices
         return others.get(parameter.name, parameter.choices)
+
+    def budget_ends(self, loss: str, weight_decay: float, l1: float) -> bool:
+        """Whether the budget is the end of such trainings, and not the lack of one.
+
+        Regularisation keeps points from staying fitted, and of a linear model square loss may keep
+        them from ever being so. What a user's training does is not known here.
+        """
+        endless = weight_decay > 0 or l1 > 0 or (self.linear and loss == "square")
+        return bool(self.what) and endless
 
     def default(self, parameter: Parameter) -> Any:
         """The default of its option: the model's, that of its shape, or the record's."""
@@ -89,7 +103,8 @@ MODELS: dict[str, Model] = {
         Model(
             "perceptron",
             trainer="sgdphase.perceptron",
-            choices={"loss": ("hinge",), "sampler": ("fresh",)},
+            choices={"sampler": ("fresh",), "direction": ("axis",)},
+            linear=True,
             what="the perceptron on the teacher task",
             train_example="--train-size 8192 --dim 128 --chi 1 --margin 2^-7 --lr 16 --batch 8 "
             "--seeds 5",
@@ -125,6 +140,52 @@ MODELS: dict[str, Model] = {
             defaults={"train_size": 1024, "margin": 2.0**-15, "lr": 8.0, "batch": 16, "width": 8,
                       "test_size": 8192},
             help={"width": "h: the first layer has 4h channels."},
+        ),
+        Model(
+            "diagonal",
+            trainer="sgdphase.networks",
+            network="sgdphase.networks:DiagonalLinear",
+            shape={"depth": 2},
+            linear=True,
+            what="a diagonal linear network",
+            note="F(x) = sum_i (u_i^depth - v_i^depth) x_i / sqrt(d), with u = v = 1 at the start.",
+            train_example="--dim 32 --train-size 1024 --lr 0.5 --batch 8",
+            sweep_example="--dim 32 --train-size 512 --lr 2^-8..2^2*4 --batch 1..256*4 "
+            "--test-size 4096 --seeds 3 --store diagonal.sqlite",
+            data="teacher",
+            defaults={"train_size": 1024, "lr": 0.5, "batch": 8},
+            help={"depth": "Power of the weights."},
+        ),
+        Model(
+            "cnn",
+            trainer="sgdphase.networks",
+            network="sgdphase.networks:PlainCNN",
+            shape={"width": 32, "activation": "relu"},
+            images=True,
+            image_size=True,
+            what="a plain convolutional network (two layers)",
+            train_example="--train-size 512 --lr 8 --batch 16",
+            sweep_example="--train-size 256 --lr 2^-2..2^6*4 --batch 1..256*4 --test-size 2048 "
+            "--seeds 2 --store plain.sqlite",
+            data="cifar-animals",
+            defaults={"train_size": 1024, "margin": 2.0**-15, "lr": 8.0, "batch": 16, "width": 8,
+                      "test_size": 8192},
+            help={"width": "h: the layers have h and 2h channels."},
+        ),
+        Model(
+            "vgg11",
+            trainer="sgdphase.networks",
+            network="sgdphase.networks:VGG11",
+            shape={"width": 32, "activation": "relu"},
+            images=True,
+            what="VGG11, in the paper's parametrisation",
+            train_example="--train-size 512 --lr 8 --batch 16",
+            sweep_example="--train-size 256 --lr 2^-2..2^6*4 --batch 1..256*4 --test-size 2048 "
+            "--seeds 2 --store vgg11.sqlite",
+            data="cifar-animals",
+            defaults={"train_size": 1024, "margin": 2.0**-15, "lr": 8.0, "batch": 16, "width": 8,
+                      "test_size": 8192},
+            help={"width": "h: the layers have h to 8h channels."},
         ),
         Model(
             "own",

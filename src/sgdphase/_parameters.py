@@ -126,7 +126,6 @@ class Parameters:
     )] = 2.0**-7
     loss: Annotated[str, Parameter(
         "Loss", choices=LOSSES, grid="value", experiment=True, identity_at_default=True,
-        doc="The perceptron has hinge only.",
     )] = "hinge"
     momentum: Annotated[float, Parameter(
         "Momentum, from 0 to below 1.", FRACTION, grid="values", experiment=True,
@@ -136,6 +135,11 @@ class Parameters:
         "Weight decay; above 0 it needs a budget, such as --max-time.", NOT_NEGATIVE,
         grid="values", experiment=True, identity_at_default=True,
         doc="Weight decay, which needs a budget such as max_time.",
+    )] = 0.0
+    l1: Annotated[float, Parameter(
+        "Strength of l1 regularisation; above 0 it needs a budget.", NOT_NEGATIVE,
+        models=("perceptron", *NETWORKS), grid="values", experiment=True,
+        doc="Strength of l1 regularisation, which needs a budget such as max_time.",
     )] = 0.0
     sampler: Annotated[str, Parameter(
         "Batches drawn anew at each step, or from shuffled epochs", choices=SAMPLERS, grid="value",
@@ -190,8 +194,8 @@ _FOLLOWING = {
                   grid="values", experiment=True, identity_at_default=True),
         Parameter("Depletion exponent chi, above -1.", name="chi", type=float, default=1.0,
                   of="problem", grid="values", experiment=True, identity_at_default=True),
-        Parameter("Informative direction: axis or random.", name="direction", type=str,
-                  default="axis", of="problem"),
+        Parameter("Informative direction", name="direction", type=str, default="axis",
+                  choices=("axis", "random"), of="problem", grid="value", experiment=True),
     ),
     "batch": (
         Parameter("T = lr / batch, in place of one of them.", name="temperature", type=float,

@@ -15,6 +15,7 @@ from sgdphase._models import MODELS, Model, model_of, models_text
 from sgdphase._parameters import COUNT, FIELDS, NATURAL, OMITTED, Parameter, Parameters, documented
 from sgdphase.errors import InputError, listed, one_line, require
 from sgdphase.problems import Problem, TeacherTask, problem_class
+from sgdphase.problems._drawn import Drawn
 
 if TYPE_CHECKING:
     from sgdphase._typing import FloatArray
@@ -90,13 +91,8 @@ class Training(Parameters):
                     )
             elif parameter.valid is not None:
                 require(parameter.label, values[parameter.name], *parameter.valid)
-        if self.weight_decay > 0 and all(
-            getattr(self, name) is None for name in (*_BUDGETS, "epochs")
-        ):
-            raise InputError(
-                f"weight decay = {self.weight_decay}: such a training never ends; give max_time "
-                "(--max-time, a few times 1 / weight decay) or max_steps"
-            )
+        if all(getattr(self, name) is None for name in (*_BUDGETS, "epochs")):
+            self._check_end()
         self._check_model(model_of(self.model), given)
 
     def __repr__(self) -> str:
@@ -108,6 +104,22 @@ class Training(Parameters):
             if values[each.name] != shape.get(each.name, each.default)
         ]
         return f"Training({', '.join([repr(self.problem), *given])})"
+
+    def _check_end(self) -> None:
+        """Without a budget, a training must end by itself."""
+        never = "such a training never ends; give max_time (--max-time"
+        if self.weight_decay > 0:
+            raise InputError(
+                f"weight decay = {self.weight_decay}: {never}, a few times 1 / weight decay) or "
+                "max_steps"
+            )
+        if self.budget_ends and self.l1 > 0:
+            raise InputError(f"l1 = {self.l1}: {never}) or max_steps")
+        if self.budget_ends:
+            raise InputError(
+                f"loss = 'square': a {self.model} may never fit all points; give max_time "
+                "(--max-time) or max_steps"
+            )
 
     def _check_model(self, model: Model, given: Iterable[Parameter]) -> None:
         """What a model can do, and its shape where none is given."""
@@ -139,17 +151,39 @@ class Training(Parameters):
             )
         if self.model == "perceptron":
             self.teacher  # noqa: B018
-        if model.images and isinstance(self.problem, TeacherTask):
-            raise InputError(f"problem = teacher: {model.name} wants images")
+        if model.images and isinstance(self.problem, Drawn):
+            raise InputError(f"problem = {self.problem.kind}: {model.name} wants images")
         if self.dynamics != "sgd" and self.sampler != "fresh":
             raise InputError(f"sampler = '{self.sampler}': {self.dynamics} dynamics has its own")
-        if self.dynamics != "sgd" and self.weight_decay > 0:
-            raise InputError(f"weight decay = {self.weight_decay}: is for sgd dynamics only")
+        for name in ("weight_decay", "l1"):
+            if self.dynamics != "sgd" and getattr(self, name) > 0:
+                what = f"{name.replace('_', ' ')} = {getattr(self, name)}"
+                raise InputError(f"{what}: is for sgd dynamics only")
 
     @property
     def temperature(self) -> float:
         """`T = lr / batch`, the scale of the noise."""
         return self.lr / self.batch
+
+    @property
+    def goal(self) -> float:
+        """The `y F` that a point must have to be fitted.
+
+        The hinge loss is 0 from the margin on. The other losses reach their minimum in infinite
+        time only, so that a training is stopped early, at half of the margin.
+        """
+        return self.margin if self.loss == "hinge" else self.margin / 2
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether a batch of fitted points changes no weight."""
+        regularised = self.weight_decay > 0 or self.l1 > 0
+        return self.loss == "hinge" and self.momentum == 0 and not regularised
+
+    @property
+    def budget_ends(self) -> bool:
+        """Whether only its budget ends it."""
+        return model_of(self.model).budget_ends(self.loss, self.weight_decay, self.l1)
 
     @property
     def teacher(self) -> TeacherTask:

@@ -5,16 +5,16 @@ of one set never moves another. The numbers are part of what a seed means: a cha
 every training.
 
 ==  ====================================================================================
-0   training set of the teacher task
-1   test set of the teacher task
-2   direction of the teacher task; batches of the perceptron (which knows the axis only);
-    initial weights of a network
+0   training set of the teacher, stripe or sphere task
+1   test set of these tasks
+2   direction of the teacher or stripe task; batches of the perceptron (which knows the
+    axis only); initial weights of a network
 3   split of a fixed collection into training and test set; batches of a network, and the
     number of their block, step or epoch
 4   noise of Gaussian dynamics at a step; the global generators of a user's epoch
 ==  ====================================================================================
 
-The direction of the teacher task and a network's initial weights come from generators of different
+The direction of these tasks and a network's initial weights come from generators of different
 kinds, and so do the split and a network's batches: equal numbers give unrelated draws.
 """
 

@@ -11,15 +11,43 @@ from sgdphase._parameters import PARAMETERS, Parameter
 from sgdphase._records import Training
 from sgdphase._sweep import grid
 from sgdphase.errors import InputError
-from sgdphase.problems import MnistParity, TeacherTask
+from sgdphase.problems import MnistParity, Stripe, TeacherTask
 
 MANY = np.linspace(1, 2, 2000)
 
 
-@pytest.mark.parametrize("problem", ["mnist-parity", ["mnist-parity"], MnistParity, 3])
+@pytest.mark.parametrize("problem", [["mnist-parity"], MnistParity, 3])
 def test_what_is_no_problem_is_refused(problem: Any) -> None:
     with pytest.raises(InputError, match=r"^problem = .*: must be a problem such as .*Parity\(\)"):
         grid(problem, lr=1.0, batch=1, model="fc")
+
+
+def test_a_kind_of_problem_is_given_by_its_name() -> None:
+    common: Any = {"train_size": 8, "lr": 1.0, "batch": 1, "model": "fc"}
+    (mnist,) = grid("mnist-parity", **common, test_size=8)
+    assert mnist.problem == MnistParity()
+    stripes = grid("stripe", dim=[4, 8.0], direction="random", **common)
+    assert [t.problem for t in stripes] == [Stripe(4, "random"), Stripe(8, "random")]
+    (turned,) = grid(direction="random", **common)
+    assert turned.problem == TeacherTask(direction="random")
+
+
+@pytest.mark.parametrize(
+    ("problem", "fields", "said"),
+    [
+        ("mnist", {}, "problem kind = 'mnist': must be one of teacher, stripe"),
+        ("stripe", {"chi": 1.0}, "chi = 1.0: stripe has no chi"),
+        ("sphere", {"direction": "axis"}, "direction = 'axis': sphere has no direction"),
+        ("stripe", {"direction": "up"}, "direction = 'up': must be axis or random"),
+        (TeacherTask(), {"dim": 3, "chi": 1.0}, "dim and chi: give them or a problem, not both"),
+    ],
+)
+def test_fields_that_a_problem_does_not_have_are_refused(
+    problem: Any, fields: dict[str, Any], said: str
+) -> None:
+    with pytest.raises(InputError) as error:
+        grid(problem, **fields, lr=1.0, batch=1, model="fc")
+    assert said in str(error.value) and "\n" not in str(error.value)
 
 
 def test_every_combination_once() -> None:

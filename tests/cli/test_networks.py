@@ -74,7 +74,7 @@ def test_sweep_fc_fills_a_store(sgdphase, tmp_path: Path) -> None:  # type: igno
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("train", "fc", "--data", "nothing"), "must be teacher, mnist-parity, cifar-animals"),
+        (("train", "fc", "--data", "nothing"), "must be teacher, stripe, sphere, mnist-parity"),
         (("train", "fc", "--train-size", "60000"), "mnist-parity has 70000 images"),
         (
             ("train", "fc", *TEACHER, "--loss", "cubic"),
@@ -85,7 +85,7 @@ def test_sweep_fc_fills_a_store(sgdphase, tmp_path: Path) -> None:  # type: igno
         ((*SWEEP, "--device", "abacus"), "device = 'abacus'"),
         ((*SWEEP, "--device", "cpu", "--dask", "tcp://a:1"), "of Dask"),
         (("train", "mobilenet", "--data", "teacher"), "mobilenet wants images"),
-        (("train", "fc", "--chi", "1"), "are of the teacher task"),
+        (("train", "fc", "--chi", "1"), "chi = 1.0: mnist-parity has no chi"),
     ],
 )
 def test_bad_input_is_one_line_and_code_2(  # type: ignore[no-untyped-def]

@@ -97,3 +97,23 @@ def test_models_with_other_parameters_are_a_choice_of_the_model():
         InputError, match="choose depth from nothing, 5; activation from nothing, relu"
     ):
         plane_from_table(table)
+
+
+@pytest.mark.parametrize(
+    ("options", "counts"),
+    [
+        ({"model": "perceptron", "weight_decay": 0.5}, True),
+        ({"model": "fc", "l1": 0.5, "weight_decay": 0.0}, True),
+        ({"model": "diagonal", "loss": "square"}, True),
+        ({"model": "fc", "loss": "square"}, False),
+        ({"model": "diagonal", "loss": "logistic", "l1": 0.0}, False),
+        ({"model": "own", "weight_decay": 0.5}, False),
+        ({"weight_decay": 0.5}, False),
+    ],
+)
+def test_a_run_that_only_its_budget_ends_has_a_value(options, counts):
+    """What of a user's training ends is not known, and not of a table from elsewhere."""
+    runs = {"lr": [1.0, 2.0, 4.0], "batch": [1] * 3, "seed": [0] * 3, "alignment": [1.0, 2.0, 3.0],
+            "status": ["budget", "budget", "diverged"]}  # fmt: skip
+    plane = plane_from_table(runs | {name: [value] * 3 for name, value in options.items()})
+    assert np.isfinite(plane.value).ravel().tolist() == [counts, counts, False]

@@ -9,7 +9,9 @@ import pytest
 import torch
 
 from sgdphase._models import LOSSES as NAMES
+from sgdphase._records import Training
 from sgdphase.networks._losses import LOSSES, margins
+from sgdphase.problems import TeacherTask
 
 # Value and slope at u, by hand.
 BY_HAND = {
@@ -60,9 +62,12 @@ def test_fitted_points_have_no_gradient_at_all_under_the_hinge() -> None:
 
 def test_goals() -> None:
     # Only the hinge can be brought to zero; the rest is stopped half way to the margin.
-    assert {name: (loss.goal, loss.vanishes) for name, loss in LOSSES.items()} == {
-        "hinge": (1.0, True),
-        **dict.fromkeys(("quadratic-hinge", "smooth-hinge", "square", "logistic"), (0.5, False)),
+    def goal(name: str) -> float:
+        return Training(TeacherTask(dim=4), 8, 1.0, 2, margin=0.25, loss=name, model="fc").goal
+
+    assert {name: (goal(name), loss.vanishes) for name, loss in LOSSES.items()} == {
+        "hinge": (0.25, True),
+        **dict.fromkeys(("quadratic-hinge", "smooth-hinge", "square", "logistic"), (0.125, False)),
     }
 
 

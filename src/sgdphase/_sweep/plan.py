@@ -15,10 +15,13 @@ from sgdphase._parameters import BY_NAME, PARAMETERS, POSITIVE, Parameter, docum
 from sgdphase._records import Training
 from sgdphase._sweep.table import flat
 from sgdphase.errors import InputError, likely, listed, one_line, require
-from sgdphase.problems import Problem, TeacherTask
+from sgdphase.problems import Problem, problem_class
 
 MOST = 2_000_000
 _TRAIN_SIZE = 8192
+
+# Arguments that are fields of a problem.
+OF_PROBLEM = tuple(parameter.name for parameter in PARAMETERS if parameter.of == "problem")
 
 Values = float | Sequence[float]
 Whole = int | Sequence[int]
@@ -63,10 +66,11 @@ class Plan(Shown, Sequence[Training]):
 
 
 def grid(
-    problem: Problem | Sequence[Problem] | None = None,
+    problem: Problem | str | Sequence[Problem] | None = None,
     *,
     dim: Whole | None = None,
     chi: Values | None = None,
+    direction: str | None = None,
     train_size: Whole | None = None,
     lr: Values | None = None,
     batch: Whole | None = None,
@@ -82,9 +86,12 @@ def grid(
 
     Parameters
     ----------
-    problem : Problem or sequence of Problem, default the teacher task
+    problem : Problem, sequence of Problem, or str, default "teacher"
+        What is learnt, or the kind of it, as "stripe".
     dim, chi : numbers, default 128 and 1
-        Of the teacher task (`TeacherTask`), instead of a `problem`.
+        Of a kind that has them, such as the teacher task (`TeacherTask`).
+    direction : {"axis", "random"}, default "axis"
+        Of a kind that has it.
     train_size : int or sequence of int, default 8192
         Number of training points, at least 1; of a command it need not be known.
     lr, batch, temperature : numbers
@@ -100,7 +107,7 @@ def grid(
     >>> len(plan), plan.left_out
     (18, 6)
     """
-    problems = _problems(problem, dim, chi)
+    problems = problems_of(problem, {"dim": dim, "chi": chi, "direction": direction})
     # A command says which model runs it, and that only it knows its size.
     assumed = dict(getattr(problems[0], "assumes", {}))
     size = assumed.pop("train_size", _TRAIN_SIZE)
@@ -202,16 +209,28 @@ def _seeds(seeds: Any) -> Sequence[int]:
     return range(int(seeds))
 
 
-def _problems(problem: Problem | Sequence[Problem] | None, dim: Any, chi: Any) -> list[Problem]:
-    if problem is None:
-        dims = _values("dim", BY_NAME["dim"].default if dim is None else dim)
-        chis = _values("chi", BY_NAME["chi"].default if chi is None else chi)
-        _check_count(len(dims) * len(chis))
-        return [TeacherTask(_whole(d), float(c)) for d, c in product(dims, chis)]
-    if dim is not None or chi is not None:
-        raise InputError("dim and chi: give them or a problem, not both")
-    several = isinstance(problem, Sequence) and not isinstance(problem, str)
-    return [*problem] if several else [problem]  # type: ignore[misc, list-item]
+def problems_of(
+    problem: Problem | str | Sequence[Problem] | None, fields: Mapping[str, Any]
+) -> list[Problem]:
+    """The problems; of a kind those with all combinations of the values of its `fields`."""
+    given = {name: value for name, value in fields.items() if value is not None}
+    if problem is None or isinstance(problem, str):
+        kind = problem_class(problem or "teacher")
+        for name, value in given.items():
+            if name not in kind.__dataclass_fields__:
+                raise InputError(f"{name} = {one_line(value)}: {kind.kind} has no {name}")
+        axes = {
+            name: [value] if BY_NAME[name].choices else _values(name, value)
+            for name, value in given.items()
+        }
+        _check_count(prod(map(len, axes.values())))
+        return [
+            kind(**{name: _typed(name, value) for name, value in zip(axes, each, strict=True)})
+            for each in product(*axes.values())
+        ]
+    if given:
+        raise InputError(f"{listed(given, 'and')}: give them or a problem, not both")
+    return [*problem] if isinstance(problem, Sequence) else [problem]
 
 
 def _plane(
@@ -256,8 +275,8 @@ def _whole(value: Any) -> int:
 
 def _typed(name: str, value: Any) -> Any:
     """As the type of the parameter; what is not given stays so."""
-    if value is None:
-        return None
+    if value is None or isinstance(value, str):
+        return value
     return _whole(value) if BY_NAME[name].type is int else float(value)
 
 

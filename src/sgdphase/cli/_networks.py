@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sgdphase.errors import InputError
 from sgdphase.problems._problem import NAMED
@@ -21,20 +21,15 @@ def image_problems() -> dict[str, Problem]:
     return {problem.kind: problem for problem in (MnistParity(), CifarAnimals())}
 
 
-def problem_of(data: str, dim: Any = None, chi: Any = None) -> Problem:
-    """The problem that `--data` names; what is not given of the teacher task has its default."""
-    from sgdphase.problems import Arrays, TeacherTask, problem_class
+def problem_of(data: str) -> Problem | str:
+    """What `--data` says, as `grid` takes it: a user's file, or the name of a kind."""
+    from sgdphase.problems import Arrays
 
-    task = {name: value for name, value in (("dim", dim), ("chi", chi)) if value is not None}
-    if data == TeacherTask.kind:
-        return TeacherTask(**task)
-    if task:
-        raise InputError(f"dim and chi: are of the teacher task, and data = '{data}'")
     if data.endswith(".npz"):
         return Arrays(str(Path(data).resolve()))
     if data not in NAMED:
         raise InputError(f"data = '{data}': must be {', '.join(NAMED)}, or an .npz file")
-    return problem_class(data)()
+    return data
 
 
 def set_up(data_dir: Path | None, device: str | None = None, dask: str | None = None) -> None:

@@ -13,7 +13,7 @@ from sgdphase._models import MODELS, Model
 from sgdphase._parameters import BY_NAME, PARAMETERS, REQUIRED, Parameter, shown
 from sgdphase.cli._values import integer, integers, number, numbers
 from sgdphase.errors import listed
-from sgdphase.problems._problem import NAMED
+from sgdphase.problems._problem import IMAGES, NAMED
 
 JSON = typer.Option("--json", help="Print one JSON document instead of text.")
 StoreFile = Annotated[Path, typer.Argument(help="The store, such as runs.sqlite.")]
@@ -188,7 +188,7 @@ def _option(model: Model, parameter: Parameter, grid: bool) -> inspect.Parameter
     name, default, kind = parameter.name, model.default(parameter), parameter.type
     text = model.help.get(name, parameter.help)
     if name == "problem":
-        names = ", ".join(kind for kind in NAMED if not (model.images and kind == "teacher"))
+        names = ", ".join(IMAGES if model.images else NAMED)
         option = typer.Option(
             "--data", metavar="NAME|FILE", help=f"{names}, or an .npz file with x and y."
         )
@@ -196,8 +196,11 @@ def _option(model: Model, parameter: Parameter, grid: bool) -> inspect.Parameter
     if name == "seed":  # how many of them
         return _argument("seeds", Annotated[int, parameter_option(name)], 1)
     if model.data and parameter.of == "problem":
-        text = f"With --data teacher: {text[0].lower()}{text[1:-1]}; {default:g} if not given."
-        default = None
+        text = f"Of data that have it: {text[0].lower()}{text[1:].rstrip('.')}"
+        if kind is str:
+            option = parameter_option(name, text, default=default)
+            return _argument(name, Annotated[str | None, option], None)
+        text, default = f"{text}; by default {default:g}.", None
     if kind is str:
         option = parameter_option(name, choices=model.choices_of(parameter))
         return _argument(name, Annotated[str, option], default)

@@ -11,6 +11,7 @@ from sgdphase._models import MODELS
 from sgdphase._records import Outcome, Training
 from sgdphase.cli._output import print_table
 from sgdphase.problems import TeacherTask
+from sgdphase.problems._drawn import Drawn
 
 # Columns of seeds that fit on a terminal.
 _COLUMNS = 5
@@ -88,7 +89,9 @@ def _nest(numbers: dict[str, Any]) -> dict[str, Any]:
 
 def _setting(training: Training) -> str:
     task = training.problem
-    where = f"d={task.dim} chi={task.chi:g} " if isinstance(task, TeacherTask) else f"{task.kind} "
+    where = f"{task.kind} " + (f"d={task.dim} " if isinstance(task, Drawn) else "")
+    if isinstance(task, TeacherTask):
+        where = f"d={task.dim} chi={task.chi:g} "
     model = MODELS.get(training.model)
     shape = {name: getattr(training, name) for name in (model.shape if model else ())}
     sizes = "".join(f" {name} {value}" for name, value in shape.items() if name != "activation")

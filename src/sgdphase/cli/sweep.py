@@ -99,12 +99,7 @@ def _sweep(
     from sgdphase._sweep.workers import workers_of
 
     set_up(data_dir, device, dask)
-    if given.get("data", "teacher") == "teacher":
-        given.pop("data", None)  # `grid` makes the teacher tasks
-    else:
-        task = {name: given.pop(name, None) for name in ("dim", "chi")}
-        given["problem"] = problem_of(given.pop("data"), **task)
-    plan = grid(model=model.name, **given)
+    plan = grid(problem_of(given.pop("data", "teacher")), model=model.name, **given)
     if not dask:  # whose workers may have more
         check_fits(plan)
     opened = Store(store)

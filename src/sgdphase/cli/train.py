@@ -11,7 +11,7 @@ import typer
 from sgdphase._models import NETWORKS, Model
 from sgdphase.cli._networks import one_thread, problem_of, set_up
 from sgdphase.cli._options import JSON, DataDir, Device, register_models
-from sgdphase.errors import PICTURES, check_output, require
+from sgdphase.errors import PICTURES, InputError, check_output, require
 
 if TYPE_CHECKING:
     from sgdphase._records import Outcome, Training
@@ -39,7 +39,7 @@ def _train(
     trajectory: Annotated[Path | None, typer.Option(help="Write the trajectories (.csv).")] = None,
 ) -> None:
     from sgdphase._records import Training
-    from sgdphase._sweep.plan import MOST
+    from sgdphase._sweep.plan import MOST, OF_PROBLEM, problems_of
     from sgdphase.cli._outcomes import print_outcomes, report, write_trajectories
     from sgdphase.cli._output import answer
 
@@ -50,10 +50,12 @@ def _train(
         check_output(plot, PICTURES)
     if trajectory is not None:
         check_output(trajectory, (".csv",))
-    data = given.pop("data", "teacher")
-    problem = problem_of(data, given.pop("dim", None), given.pop("chi", None))
+    fields = {name: given.pop(name) for name in OF_PROBLEM if name in given}
+    (problem,) = problems_of(problem_of(given.pop("data", "teacher")), fields)
     problem.check_sizes(given["train_size"], given["test_size"])
     trainings = Training(problem, model=model.name, **given).with_seeds(range(seeds))
+    if plot is not None and (trainings[0].loss != "hinge" or trainings[0].l1 > 0):
+        raise InputError("--plot: the theory is of the hinge loss without l1; give --trajectory")
     if model.name in NETWORKS:
         one_thread()
     outcomes = _outcomes(trainings, trajectory=plot is not None or trajectory is not None)

@@ -2,7 +2,8 @@
 
 Nothing here knows what was trained. A run is a row of a table: its `lr`, `batch`, `seed` and
 `status`, other parameters, and observables. Only a fitted run has a value: a training that was cut
-off by its budget has not reached the point at which regimes are defined.
+off by its budget has not reached the point at which regimes are defined, unless nothing else can
+end it.
 """
 
 from __future__ import annotations
@@ -16,8 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sgdphase._display import Columns, Shown, span
+from sgdphase._models import MODELS
 from sgdphase._parameters import PARAMETERS
-from sgdphase._typing import FloatArray, IntArray, Names
+from sgdphase._typing import FloatArray, IntArray, Mask, Names
 from sgdphase.errors import InputError, one_line
 
 # Parameters that make another experiment: runs that differ in one of them never share a plane.
@@ -175,14 +177,15 @@ def plane_from_table(
 
     status = np.full(shape, "", dtype="U8")
     status[at] = columns["status"].astype("U8")
+    ended = np.isin(status, ["fitted", "budget"] if _budget_ends(common) else ["fitted"])
     return Plane(
         observable=observable,
         lr=lr,
         batch=batch,
         seed=seed,
-        value=_on_grid(columns[observable], at, status),
+        value=_on_grid(columns[observable], at, ended),
         status=status,
-        test_error=_on_grid(columns["test_error"], at, status) if "test_error" in columns else None,
+        test_error=_on_grid(columns["test_error"], at, ended) if "test_error" in columns else None,
         fixed=common,
     )
 
@@ -273,10 +276,17 @@ def _refuse_repeats(columns: dict[str, NDArray[Any]], place: IntArray) -> None:
     )
 
 
-def _on_grid(column: NDArray[Any], at: tuple[Any, ...], status: Names) -> FloatArray:
-    out = np.full(status.shape, np.nan)
+def _budget_ends(common: Mapping[str, Any]) -> bool:
+    """Whether the budget is the end of these trainings; of runs from elsewhere it is not known."""
+    model = MODELS.get(common.get("model") or "")
+    given = common.get("loss") or "", common.get("weight_decay") or 0.0, common.get("l1") or 0.0
+    return model is not None and model.budget_ends(*given)
+
+
+def _on_grid(column: NDArray[Any], at: tuple[Any, ...], ended: Mask) -> FloatArray:
+    out = np.full(ended.shape, np.nan)
     out[at] = np.array([np.nan if v is None else v for v in column], dtype=np.float64)
-    out[status != "fitted"] = np.nan
+    out[~ended] = np.nan
     return out
 
 

@@ -5,7 +5,7 @@ some tens of passes over the training set, at any temperature, and at least some
 Gradient descent takes a time `lr x steps` that grows with the margin, up to a limit.
 
 A plain training looks at many batches at once, so that a step costs its points alone. With
-momentum, weight decay or another loss than hinge, every step moves the weights and is computed by
+momentum, regularisation or another loss than hinge, every step moves the weights and is computed by
 itself, and the overhead of its layers exceeds the work on a small batch. Other dynamics than SGD
 look at all points at every step.
 """
@@ -15,7 +15,8 @@ from __future__ import annotations
 import math
 
 from sgdphase._records import Training
-from sgdphase.problems import CifarAnimals, TeacherTask
+from sgdphase.problems import CifarAnimals
+from sgdphase.problems._drawn import Drawn
 
 # Seconds of one core: the forward pass of a point per weight (fc), and at width 8 (mobilenet).
 _FC_WEIGHT, _CNN_POINT = 5e-11, 2.5e-4
@@ -33,6 +34,7 @@ _LAYER = 1000
 def expected_seconds(training: Training) -> float:
     """Expected seconds of a network's training on one core.
 
+    >>> from sgdphase.problems import TeacherTask
     >>> slow, fast = (
     ...     expected_seconds(Training(TeacherTask(), train_size=256, lr=1.0, batch=8, model="fc",
     ...                               width=width)) for width in (1024, 16))
@@ -46,7 +48,7 @@ def expected_seconds(training: Training) -> float:
     # Batches of unfitted points alone take no passes over the others.
     passes = 0.0 if training.dynamics == "unfitted" else _SAMPLES * size / batch
     steps = min(max(passes, _BATCHES, descent), float(training.step_limit))
-    if training.weight_decay > 0:  # it goes on to the end of its budget
+    if training.budget_ends:  # it goes on to the end of its budget
         steps = float(training.step_limit)
     return _FIXED + steps * _step(training)
 
@@ -58,7 +60,7 @@ def _step(training: Training) -> float:
     alone = _STEP + layers * _STEP_LAYER
     if training.dynamics != "sgd":  # a forward pass of all points, for the noise also back
         return alone + training.train_size * point * (2 if training.dynamics == "gaussian" else 1)
-    if training.momentum > 0 or training.weight_decay > 0 or training.loss != "hinge":
+    if not training.is_plain:
         return alone + 2.2 * batch * point
     # Active batches are computed one by one, which costs more per point if they are small.
     return batch * point * (1 + 3 / math.sqrt(batch))
@@ -88,7 +90,7 @@ def _weights(training: Training) -> float:
 
 def _inputs(training: Training) -> int:
     match training.problem:
-        case TeacherTask(dim=dim):
+        case Drawn(dim=dim):
             return dim
         case CifarAnimals():
             return 3072

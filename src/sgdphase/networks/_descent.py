@@ -65,10 +65,8 @@ def descend(fitting: Fitting, training: Training, state: State, watch: Watch) ->
         search = _coupled_step
     elif training.dynamics != "sgd":
         search = _whole_set_step
-    elif training.momentum > 0 or training.weight_decay > 0 or not loss.vanishes:
-        search = _plain_step
     else:
-        search = _skip
+        search = _skip if training.is_plain else _plain_step
     walk = Walk.of(fitting, training.batch, state.carry) if search is _skip else None
     state.carry = walk.carries if walk else state.carry
     started = monotonic() - state.seconds
@@ -108,7 +106,7 @@ def _go(fitting: Fitting, training: Training, state: State, watch: Watch, jump: 
     _apply(fitting, training, state, gradient)
     # The last layer first: it is small, and its gradient is hardly ever 0.
     moves = any(bool(part.any()) for part in reversed(gradient))
-    if moves or state.velocity or training.weight_decay > 0:
+    if moves or state.velocity or training.weight_decay > 0 or training.l1 > 0:
         state.changed = state.step
     if state.step >= watch.next:
         watch.look(state.step)
@@ -129,7 +127,7 @@ def _is_dead(fitting: Fitting, training: Training, loss: Loss, state: State) -> 
         return False
     if training.dynamics != "sgd" or not loss.vanishes or fitting.coupled:
         return False
-    active = _below(fitting.margins(), loss.goal * training.margin).nonzero()[:, 0]
+    active = _below(fitting.margins(), training.goal).nonzero()[:, 0]
     if not len(active):
         return False
     for some in fitting.split(active):
@@ -149,7 +147,7 @@ def _skip(fitting: Fitting, training: Training, loss: Loss, state: State) -> _Ju
         return _knowing_all(fitting, training, loss, state)
     look = max(1, round(math.sqrt(2 * fitting.call * gap / training.batch)))
     points = torch.from_numpy(ahead(training, state.step)[:look])
-    short = loss.goal * training.margin
+    short = training.goal
     seen = fitting.look(points.ravel())
     active = _below(seen.z, short)
     where = active.nonzero()[:, 0]
@@ -166,7 +164,7 @@ def _at_once(fitting: Fitting, training: Training, loss: Loss, state: State) -> 
     count, parts = 0, []
     for some in fitting.split(points):
         seen = fitting.look(some, for_gradient=True)
-        rows = _below(seen.z, loss.goal * training.margin).nonzero()[:, 0]
+        rows = _below(seen.z, training.goal).nonzero()[:, 0]
         count += len(rows)
         if len(rows):
             parts.append(seen.gradient(rows, -1 / training.batch))
@@ -178,7 +176,7 @@ def _at_once(fitting: Fitting, training: Training, loss: Loss, state: State) -> 
 
 def _knowing_all(fitting: Fitting, training: Training, loss: Loss, state: State) -> _Jump | None:
     """Every active point from one pass over all; then batches are only searched for one."""
-    active = _below(fitting.margins(), loss.goal * training.margin).numpy()
+    active = _below(fitting.margins(), training.goal).numpy()
     if not active.any():
         return None
     step = state.step
@@ -208,7 +206,7 @@ def _plain_step(fitting: Fitting, training: Training, loss: Loss, state: State) 
     """A step that moves the weights for any batch: momentum, decay, a loss that is never 0."""
     points = torch.from_numpy(ahead(training, state.step)[0])
     z = fitting.margins_with_gradient(points)
-    unfitted = bool(_below(z.detach(), loss.goal * training.margin).any())
+    unfitted = bool(_below(z.detach(), training.goal).any())
     state.quiet = 0 if unfitted else state.quiet + 1
     # As many fitted points in a row as the training set has: check all of them.
     if _ends_when_fitted(training) and state.quiet * training.batch >= training.train_size:
@@ -243,7 +241,7 @@ def _whole_set_step(fitting: Fitting, training: Training, loss: Loss, state: Sta
     `e_i`, `sum_i (e_i - mean e) g_i / sqrt(P)` has covariance `C`: one weighted gradient.
     """
     P, B = training.train_size, training.batch
-    short = loss.goal * training.margin
+    short = training.goal
     if training.dynamics == "unfitted":
         unfitted = _below(fitting.margins(), short).nonzero()[:, 0].numpy()
         if not len(unfitted):
@@ -288,16 +286,16 @@ def _below(z: Tensor, short: float) -> Tensor:
 
 
 def _ends_when_fitted(training: Training) -> bool:
-    """Whether a training ends when all points are fitted: with decay they need not stay so.
+    """Whether a training ends when all points are fitted: regularised, they need not stay so.
 
     The paper's networks are trained until decay and data balance; a user's training ends when its
     data are fitted, as without decay.
     """
-    return training.weight_decay == 0 or training.model == "own"
+    return (training.weight_decay == 0 and training.l1 == 0) or training.model == "own"
 
 
 def _is_fitted(fitting: Fitting, training: Training, loss: Loss) -> bool:
-    return not bool(_below(fitting.margins(), loss.goal * training.margin).any())
+    return not bool(_below(fitting.margins(), training.goal).any())
 
 
 def _checked(ending: Ending, fitting: Fitting) -> Ending:

@@ -11,8 +11,8 @@ are quadratic there:
 - logistic: `log(1 + exp(-u))`; with several outputs the largest is replaced by
   `kappa log sum exp(F / kappa)`, which makes it the cross-entropy
 
-The hinge loss is exactly 0 when every point has `z >= kappa`, and that ends a training. The others
-reach their minimum in infinite time only; there a training is stopped early, at `z >= kappa / 2`.
+The hinge loss is exactly 0 when every point has `z >= kappa`, and that ends a training;
+`Training.goal` says when it ends with the others.
 """
 
 from __future__ import annotations
@@ -27,14 +27,13 @@ from torch.nn import functional
 
 @dataclass(frozen=True)
 class Loss:
-    """`value(u)` at `u = z / kappa`; a point is fitted at `u >= goal`.
+    """`value(u)` at `u = z / kappa`.
 
     If `vanishes`, fitted points have no gradient, and a batch of such points changes nothing. If
     `soft`, the margin is that to the soft maximum of the other classes.
     """
 
     value: Callable[[Tensor], Tensor]
-    goal: float = 0.5
     vanishes: bool = False
     soft: bool = False
 
@@ -45,7 +44,7 @@ def _smooth_hinge(u: Tensor) -> Tensor:
 
 
 LOSSES = {
-    "hinge": Loss(lambda u: functional.relu(1 - u), goal=1.0, vanishes=True),
+    "hinge": Loss(lambda u: functional.relu(1 - u), vanishes=True),
     "quadratic-hinge": Loss(lambda u: 0.5 * functional.relu(1 - u) ** 2),
     "smooth-hinge": Loss(_smooth_hinge),
     "square": Loss(lambda u: 0.5 * (1 - u) ** 2),

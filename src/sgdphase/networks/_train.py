@@ -27,11 +27,11 @@ from sgdphase.networks._device import device_of
 from sgdphase.networks._fc import FullyConnected, without_onednn
 from sgdphase.networks._fitting import Fitting
 from sgdphase.networks._log import COLUMNS, Log, copies
-from sgdphase.networks._losses import LOSSES
 from sgdphase.networks._ntk import ntk, ntk_change
 from sgdphase.networks._observables import early_stopped, error, unfitted
 from sgdphase.networks._state import State
-from sgdphase.problems import Dataset, Problem, TeacherTask
+from sgdphase.problems import Dataset, Problem
+from sgdphase.problems._drawn import Directed
 
 # The paper's number of training points for the kernel.
 _KERNEL_POINTS = 128
@@ -48,6 +48,7 @@ class Points:
 
     Examples
     --------
+    >>> from sgdphase.problems import TeacherTask
     >>> points = Points.of(TeacherTask(dim=4).train_set(8, seed=0), torch.device("cpu"))
     >>> points.x.shape, points.x.dtype
     (torch.Size([8, 4]), torch.float32)
@@ -68,6 +69,7 @@ def train(
 ) -> Outcome:
     """Train the network of a record on its problem, until every point is fitted.
 
+    >>> from sgdphase.problems import TeacherTask
     >>> task = TeacherTask(dim=8)
     >>> outcome = train(Training(task, train_size=16, lr=1.0, batch=4, model="fc", depth=1,
     ...                          width=8, test_size=64))
@@ -104,6 +106,8 @@ def build(training: Training, shape: tuple[int, ...]) -> Module:
         )
     inputs = shape[0] if model.images else math.prod(shape)
     sizes = {name: getattr(training, name) for name in model.shape}
+    if model.image_size:
+        sizes["size"] = shape[1:]
     module, _, class_name = model.network.partition(":")
     network: type[Module] = getattr(import_module(module), class_name)
     return network(inputs, **sizes, generator=generator)
@@ -134,6 +138,7 @@ def fit(
 
     Examples
     --------
+    >>> from sgdphase.problems import TeacherTask
     >>> task = TeacherTask(dim=8)
     >>> sets = [Points.of(task.train_set(16, seed), torch.device("cpu")) for seed in (0, 1)]
     >>> training = Training(task, train_size=16, lr=1.0, batch=4, model="fc")
@@ -178,8 +183,7 @@ def observed(
     checkpoint: Path | None = None,
 ) -> Outcome:
     """Train, and observe in time and at the end; `observe` adds its observables at the end."""
-    short = LOSSES[training.loss].goal * training.margin
-    log = Log(fitting, test, copies(fitting.parameters), short, trajectory)
+    log = Log(fitting, test, copies(fitting.parameters), training.goal, trajectory)
     watch = _Watch(log, fitting, checkpoint)
     state = watch.resumed()
     ending = descend(fitting, training, state, watch)
@@ -208,7 +212,7 @@ def _on_the_way(log: Log) -> dict[str, float]:
 
 
 def _has_axis(problem: Problem) -> bool:
-    return isinstance(problem, TeacherTask) and problem.direction == "axis"
+    return isinstance(problem, Directed) and problem.direction == "axis"
 
 
 @dataclass

@@ -22,9 +22,15 @@ _COMPILED = {torch.float32: np.float32, torch.float64: np.float64}
 def update(
     weights: Tensors, gradient: Tensors, training: Training, velocity: Tensors, carry: Tensors
 ) -> None:
-    """`v <- m v - lr (g + decay w)`, `w <- w + v`, in place; without momentum `velocity` is ()."""
+    """`v <- m v - lr (g + decay w + l1 sign(w))`, `w <- w + v`, in place.
+
+    Without momentum `velocity` is ().
+    """
     if training.weight_decay > 0:
         gradient = tuple(torch._foreach_add(gradient, weights, alpha=training.weight_decay))
+    if training.l1 > 0:
+        signs = torch._foreach_sign(weights)
+        gradient = tuple(torch._foreach_add(gradient, signs, alpha=training.l1))
     factor = -training.lr
     if velocity:
         torch._foreach_mul_(velocity, training.momentum)

@@ -20,6 +20,7 @@ figS3, S4  the kernel of networks; networks on the teacher task
 figS5      S5, S6: networks at large margin
 figS9-11   S9, S10, S11: crossover times and final weights
 theory     claims of the theory alone; figX1: exponents at large P
+figX3      the stripe task, and a diagonal linear net
 =========  =======================================================================
 """
 

@@ -243,7 +243,7 @@ _MODULES = {
     "figS6c": "figS5", "figS6d": "figS5", "figS7a": "fig3", "figS7b": "fig4b",
     "figS8a": "fig4b", "figS8b": "fig4b", "figS9a": "figS9", "figS9b": "figS9", "figS10a": "figS10",
     "figS10b": "figS10", "figS11a": "figS11", "figS11b": "figS11", "theory": "theory",
-    "figX1": "figX1", "figX2": "fig1a",
+    "figX1": "figX1", "figX2": "fig1a", "figX3": "figX3",
 }  # fmt: skip
 
 

@@ -13,8 +13,8 @@ from sgdphase.theory import scales
 # lists of points save most of the work) and its part for each point of the batch, and what every
 # training costs (its observables).
 _DRAW, _STEP, _STEP_POINT, _FIXED = 5e-8, 1.3e-7, 8e-10, 1.2e-2
-# With momentum or weight decay every drawn point costs a product, and every step moves all weights
-# whatever the batch: seconds that do not depend on dim, and those at dim = 128.
+# With momentum, regularisation or another loss every drawn point costs a product, and every step
+# moves all weights whatever the batch: seconds that do not depend on dim, and those at dim = 128.
 _VARIANT_DRAW, _VARIANT_STEP = (1e-8, 3.5e-8), (2e-8, 9e-8)
 # Trainings end after `_END` crossover times; GD takes as long as noise at `_GD` times T_c.
 _END, _GD = 11.0, 0.18
@@ -50,10 +50,10 @@ def expected_seconds(training: Training) -> float:
     if temperature > cold:
         time /= 1 + (training.batch / max(scale.critical_batch, SMALLEST)) ** 2
     steps = min(time / (gain * training.lr) + 1, float(training.step_limit))
-    if training.weight_decay > 0:
+    if training.budget_ends:
         steps = float(training.step_limit)
     size = task.dim / 128
-    if training.momentum > 0 or training.weight_decay > 0:
+    if not training.is_plain:
         (draw, draw_dim), (step, step_dim) = _VARIANT_DRAW, _VARIANT_STEP
         each = step + step_dim * size + training.batch * (draw + draw_dim * size)
     else:

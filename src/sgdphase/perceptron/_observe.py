@@ -6,7 +6,9 @@ import math
 
 import numpy as np
 
+from sgdphase._records import Training
 from sgdphase._typing import FloatArray
+from sgdphase.perceptron._losses import value
 from sgdphase.perceptron._simulate import Points, Weights
 from sgdphase.theory import averages
 
@@ -26,12 +28,12 @@ _CHUNK = 1024
 
 
 def final_observables(
-    run: Weights, train: Points, test: Points, *, chi: float, margin: float, lr: float
+    run: Weights, train: Points, test: Points, training: Training
 ) -> dict[str, float]:
     """The numbers at the end of a training.
 
     `alignment = <y f>` on the test set; an error is a point with `y f <= 0`, an unfitted point one
-    with `y f < margin`. Where weights diverged these are NaN; the first step is still there.
+    with `y f < training.goal`. Where weights diverged these are NaN; the first step is still there.
     """
     first = run.snapshots[0]
     observables = {
@@ -47,10 +49,12 @@ def final_observables(
         "w_perp": float(np.linalg.norm(run.w[1:])),
         "norm": float(np.linalg.norm(run.w)),
         "alignment": float(on_test.mean()),
-        "unfitted": float((on_train < margin).mean()),
+        "unfitted": float((on_train < training.goal).mean()),
         "train_error": float((on_train <= 0).mean()),
         "test_error": float((on_test <= 0).mean()),
-        "crossover_time": crossover_time(run, train, chi=chi, margin=margin, lr=lr),
+        "crossover_time": crossover_time(
+            run, train, chi=training.teacher.chi, margin=training.goal, lr=training.lr
+        ),
     }
     return observables
 
@@ -87,19 +91,19 @@ def crossover_time(run: Weights, train: Points, *, chi: float, margin: float, lr
 
 
 def trajectory(
-    run: Weights, train: Points, test: Points, *, margin: float, lr: float
+    run: Weights, train: Points, test: Points, training: Training
 ) -> dict[str, FloatArray]:
     """The observables in time, at the log-spaced steps of the snapshots."""
-    root = math.sqrt(train.z.shape[1])
+    root, lr = math.sqrt(train.z.shape[1]), training.lr
     w1, w_perp = run.snapshots[:, 0].copy(), np.linalg.norm(run.snapshots[:, 1:], axis=1)
-    unfitted, train_error, loss = _fractions(run.snapshots / root, train, margin)
-    unfitted_test, test_error, _ = _fractions(run.snapshots / root, test, margin)
+    unfitted, train_error, loss = _fractions(run.snapshots / root, train, training)
+    unfitted_test, test_error, _ = _fractions(run.snapshots / root, test, training)
     return {
         "time": lr * run.snapshot_steps.astype(np.float64),
         "w1": w1,
         "w_perp": w_perp,
         "lambda": w1 / w_perp,
-        "r": margin * root / w_perp,
+        "r": training.goal * root / w_perp,
         "unfitted": unfitted,
         "unfitted_test": unfitted_test,
         "loss": loss,
@@ -108,12 +112,12 @@ def trajectory(
     }
 
 
-def _fractions(weights: FloatArray, points: Points, margin: float) -> FloatArray:
-    """Unfitted fraction, error and hinge loss of each weight vector, `[3, n]`."""
+def _fractions(weights: FloatArray, points: Points, training: Training) -> FloatArray:
+    """Unfitted fraction, error and loss of each weight vector, `[3, n]`."""
     totals = np.zeros((3, len(weights)))
     for start in range(0, len(points.z), _CHUNK):
         output = points.z[start : start + _CHUNK] @ weights.T
-        totals[0] += (output < margin).sum(axis=0)
+        totals[0] += (output < training.goal).sum(axis=0)
         totals[1] += (output <= 0).sum(axis=0)
-        totals[2] += np.maximum(margin - output, 0.0).sum(axis=0)
+        totals[2] += value(training.loss, output, training.margin).sum(axis=0)
     return totals / len(points.z)

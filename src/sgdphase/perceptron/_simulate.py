@@ -14,9 +14,10 @@ from sgdphase._display import ShortArrays
 from sgdphase._parameters import FRACTION, NOT_NEGATIVE, POSITIVE
 from sgdphase._streams import PERCEPTRON_BATCHES
 from sgdphase._typing import FloatArray, IntArray
-from sgdphase.errors import require, require_type
+from sgdphase.errors import InputError, listed, one_line, require, require_type
 from sgdphase.perceptron import _sgd
 from sgdphase.perceptron._gaussian_noise import run_sde
+from sgdphase.perceptron._losses import NUMBERS
 from sgdphase.perceptron._random import random_state
 from sgdphase.perceptron._sgd import run_sgd
 from sgdphase.perceptron._variants import run_variant
@@ -85,28 +86,34 @@ def simulate_sgd(
     margin: float,
     lr: float,
     batch: int,
+    loss: str = "hinge",
     momentum: float = 0.0,
     weight_decay: float = 0.0,
+    l1: float = 0.0,
     seed: int = 0,
     max_steps: int = MAX_STEPS,
 ) -> Weights:
     """SGD of the perceptron from `w = 0`, with fresh batches of distinct points (SI 1.A, SI 2).
 
-    Ends when every point has `y w.x / sqrt(d) >= margin`. Exact: faster than the plain loop, and
-    the same process in distribution.
+    Ends when every point has `y w.x / sqrt(d) >= margin`; with another loss than hinge, when every
+    point has half of the margin. Exact: with hinge loss alone faster than the plain loop, and the
+    same process in distribution.
 
     Parameters
     ----------
     points : Points
         The training set, of `P` points.
     margin : float
-        Margin of the hinge loss, above 0.
+        Margin of the loss, above 0.
     lr : float; learning rate, above 0
     batch : int
         Points per step, from 1 to `P`.
+    loss : {"hinge", "quadratic-hinge", "smooth-hinge", "square", "logistic"}, default "hinge"
+        With square loss a training may end only at `max_steps`.
     momentum : float, default 0; from 0 to below 1
-    weight_decay : float, default 0
-        At least 0. With decay a training ends only at `max_steps`.
+    weight_decay, l1 : float, default 0
+        At least 0: `weight_decay w + l1 sign(w)` is added to the gradient. Such a training ends
+        only at `max_steps`.
     seed : int, default 0; of the batches, at least 0
     max_steps : int, default 2^62; budget
 
@@ -124,14 +131,19 @@ def simulate_sgd(
     require("margin", margin, *POSITIVE)
     require("lr", lr, *POSITIVE)
     require("momentum", momentum, *FRACTION)
-    require("weight decay", weight_decay, lambda x: 0 <= x < math.inf, "a number of at least 0")
+    for name, value in (("weight decay", weight_decay), ("l1", l1)):
+        require(name, value, lambda x: 0 <= x < math.inf, "a number of at least 0")
+    if loss not in NUMBERS:
+        raise InputError(f"loss = {one_line(loss)}: must be {listed(NUMBERS)}")
     require("seed", seed, lambda s: s >= 0, "an integer of at least 0")
     root = math.sqrt(dim)
     threshold, rate = margin * root, lr / (batch * root)
-    if momentum == 0.0 and weight_decay == 0.0:
+    if loss == "hinge" and momentum == 0.0 and weight_decay == 0.0 and l1 == 0.0:
         given: tuple[Any, ...] = (points.z, points.norms, threshold, rate, batch)
         return _run(run_sgd, given, dim, seed, max_steps)
-    given = (points.z, threshold, rate, lr * weight_decay, momentum, batch)
+    goal = threshold if loss == "hinge" else threshold / 2
+    shrink, pull = lr * weight_decay, lr * l1
+    given = (points.z, threshold, goal, NUMBERS[loss], rate, shrink, pull, momentum, batch)
     return _run(run_variant, given, dim, seed, max_steps)
 
 

@@ -15,28 +15,24 @@ def train(training: Training, *, trajectory: bool = False) -> Outcome:
     """Run a training of the perceptron `f(x) = w . x / sqrt(d)` and observe it."""
     if training.model != "perceptron":
         raise InputError(f"model = {training.model}: must be perceptron here")
-    task, margin, lr = training.teacher, training.margin, training.lr
+    task, lr = training.teacher, training.lr
     train_points = _train_points(task, training.train_size, training.seed)
     test_points = _test_points(task, training.test_size, training.seed)
     run = simulate_sgd(
         train_points,
-        margin=margin,
+        margin=training.margin,
         lr=lr,
         batch=training.batch,
+        loss=training.loss,
         momentum=training.momentum,
         weight_decay=training.weight_decay,
+        l1=training.l1,
         seed=training.seed,
         max_steps=training.step_limit,
     )
-    observables = observe.final_observables(
-        run, train_points, test_points, chi=task.chi, margin=margin, lr=lr
-    )
-    along = (
-        observe.trajectory(run, train_points, test_points, margin=margin, lr=lr)
-        if trajectory
-        else {}
-    )
-    return Outcome(run.status, run.steps, lr * run.steps, observables, along)
+    sets = (run, train_points, test_points, training)
+    along = observe.trajectory(*sets) if trajectory else {}
+    return Outcome(run.status, run.steps, lr * run.steps, observe.final_observables(*sets), along)
 
 
 # The cells of one seed share its data sets; a sweep runs them one after the other.

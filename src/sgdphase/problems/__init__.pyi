@@ -5,4 +5,6 @@ from ._images import MnistParity as MnistParity
 from ._problem import PROBLEMS as PROBLEMS
 from ._problem import Problem as Problem
 from ._problem import problem_class as problem_class
+from ._sphere import Sphere as Sphere
+from ._stripe import Stripe as Stripe
 from ._teacher import TeacherTask as TeacherTask

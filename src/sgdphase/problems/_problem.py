@@ -52,6 +52,8 @@ class Problem(Protocol):
 # The class of each kind of problem; a stored training has only the kind.
 PROBLEMS = {
     "teacher": "sgdphase.problems:TeacherTask",
+    "stripe": "sgdphase.problems:Stripe",
+    "sphere": "sgdphase.problems:Sphere",
     "mnist-parity": "sgdphase.problems:MnistParity",
     "cifar-animals": "sgdphase.problems:CifarAnimals",
     "arrays": "sgdphase.problems:Arrays",
@@ -60,6 +62,8 @@ PROBLEMS = {
 }
 # For `--data`: those that need no argument.
 NAMED = tuple(kind for kind in PROBLEMS if kind not in ("arrays", "own", "command"))
+# Those of them whose points are images.
+IMAGES = ("mnist-parity", "cifar-animals")
 
 
 def problem_class(kind: str) -> type[Problem]:

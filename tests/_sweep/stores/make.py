@@ -51,6 +51,16 @@ TRAININGS: list[dict[str, Any]] = [
                             "echo error 0.$1' {lr} {batch}{epochs}",
                  "metrics": ["val_loss=json:m.json", "error=stdout:error (.*)"]},
      "model": "command", "train_size": 2**40, "lr": 0.25, "batch": 2, "epochs": 3},
+    {"problem": {"kind": "stripe", "dim": 4, "direction": "random"}, "model": "fc", "depth": 1,
+     "width": 16, "train_size": 16, "lr": 1.0, "batch": 2, "test_size": 16},
+    {"problem": {"kind": "sphere", "dim": 4}, "model": "fc", "depth": 1, "width": 16,
+     "train_size": 16, "lr": 1.0, "batch": 2, "test_size": 16, "l1": 0.125, "max_steps": 20},
+    {"problem": {"dim": 4}, "model": "diagonal", "depth": 3, "train_size": 16, "lr": 0.125,
+     "batch": 2, "test_size": 16},
+    {"problem": {"dim": 4}, "loss": "logistic", "train_size": 16, "lr": 0.125, "batch": 2,
+     "test_size": 16},
+    {"problem": {"dim": 4}, "l1": 0.125, "train_size": 16, "lr": 0.125, "batch": 2, "test_size": 16,
+     "max_steps": 20},
 ]  # fmt: skip
 
 
