@@ -174,6 +174,7 @@ def test_workers_without_the_package(
     said = r"no Dask worker of 1 can import sgdphase \(.*: No module named 'sgdphase_of_tomorrow'"
     with pytest.raises(InputError, match=said):
         sweep(plan, store, workers=DaskWorkers(local.scheduler_address))
+    assert not store.path.exists()  # what is refused leaves nothing behind
     monkeypatch.undo()
     assert sweep(plan[:0], store, workers=DaskWorkers(local.scheduler_address)).left == 0
 
