@@ -48,8 +48,9 @@ def cluster(tmp_path: Path, log: Path) -> Iterator[tuple[Path, list[subprocess.P
     file = tmp_path / "scheduler.json"
     scheduler = dask("scheduler", file, "--port", "0")
     workers = [dask("worker", file, "--nthreads", "1", "--no-nanny") for _ in range(2)]
-    deadline = time.monotonic() + 30
-    while not file.exists() and time.monotonic() < deadline:
+    deadline = time.monotonic() + 60
+    # On a busy machine the file is there before its content is.
+    while not (file.exists() and file.read_text().endswith("}")) and time.monotonic() < deadline:
         time.sleep(0.05)
     yield file, workers
     for process in (*workers, scheduler):

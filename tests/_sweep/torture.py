@@ -448,16 +448,18 @@ def main() -> None:
         is_disk = os.path.ismount(folder / "store")
         matrix = Matrix(folder, random.Random(given.seed), seeds=8, workers=2)
         kinds: list[str] = []
-        for number in range(given.crashes):
-            if not kinds:
-                kinds = matrix.rng.sample(list(KINDS), len(KINDS))
-            matrix.crash(kinds.pop())
-            print(f"{number + 1} of {given.crashes}", end="\r", file=sys.stderr, flush=True)
-        matrix.finish()
+        with suppress(KeyboardInterrupt, SystemExit):  # what was done until then is printed
+            for number in range(given.crashes):
+                if not kinds:
+                    kinds = matrix.rng.sample(list(KINDS), len(KINDS))
+                matrix.crash(kinds.pop())
+                print(f"{number + 1} of {given.crashes}", end="\r", file=sys.stderr, flush=True)
+            matrix.finish()
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     print(matrix.table())
     print(
-        f"\n{given.crashes} crashes (seed {given.seed}), {matrix.stores} stores finished, "
+        f"\n{sum(c.crashes for c in matrix.counts.values())} crashes (seed {given.seed}), "
+        f"{matrix.stores} stores finished, "
         f"{time.monotonic() - start:.0f} s, {used.ru_utime + used.ru_stime:.0f} s of processors; "
         f"disk full: {'a full file system' if is_disk else 'a limit on the size of a file'}"
     )
