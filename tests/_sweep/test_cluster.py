@@ -48,8 +48,9 @@ def cluster(tmp_path: Path, log: Path) -> Iterator[tuple[Path, list[subprocess.P
     file = tmp_path / "scheduler.json"
     scheduler = dask("scheduler", file, "--port", "0")
     workers = [dask("worker", file, "--nthreads", "1", "--no-nanny") for _ in range(2)]
-    deadline = time.monotonic() + 30
-    while not file.exists() and time.monotonic() < deadline:
+    deadline = time.monotonic() + 60
+    # On a busy machine the file is there before its content is.
+    while not (file.exists() and file.read_text().endswith("}")) and time.monotonic() < deadline:
         time.sleep(0.05)
     yield file, workers
     for process in (*workers, scheduler):
@@ -174,6 +175,7 @@ def test_workers_without_the_package(
     said = r"no Dask worker of 1 can import sgdphase \(.*: No module named 'sgdphase_of_tomorrow'"
     with pytest.raises(InputError, match=said):
         sweep(plan, store, workers=DaskWorkers(local.scheduler_address))
+    assert not store.path.exists()  # what is refused leaves nothing behind
     monkeypatch.undo()
     assert sweep(plan[:0], store, workers=DaskWorkers(local.scheduler_address)).left == 0
 

@@ -7,6 +7,7 @@ trainings are done, a new store begins. The table says, for each kind of crash:
 
 - effective: the sweep was under way and not at its end, and trainings had started
 - resumed: trainings that continued from a checkpoint
+- at stake: runs that were in the store before or were reported as done, summed over the crashes
 - lost: runs that were reported as done, or in the store before, and are not there, or differ;
   and those that a sweep did not run which ended with exit code 0
 - doubled: trainings that were in the store and started again, or that started or were reported
@@ -242,6 +243,7 @@ class Count:
     crashes: int = 0
     effective: int = 0
     resumed: int = 0
+    at_stake: int = 0
     lost: int = 0
     doubled: int = 0
     tracebacks: int = 0
@@ -309,6 +311,7 @@ class Matrix:
         # A sweep that ends well has run all.
         well = sweep.process.returncode == 0 and sweep.before_copy is None
         due = self.reference.keys() if well else before | said
+        count.at_stake += len(due)
         count.lost += len(due - stored)
         errors = sweep.out.with_suffix(".err").read_text()
         # What Python says about a process that was killed is not ours.
@@ -331,7 +334,7 @@ class Matrix:
             count.lost += len(self.reference.keys() - self._stored(count))
 
     def table(self) -> str:
-        names = tuple(vars(Count()))
+        names = tuple(name.replace("_", " ") for name in vars(Count()))
         rows = [(kind, *vars(self.counts[kind]).values()) for kind in KINDS if kind in self.counts]
         sums = [sum(column) for column in list(zip(*rows, strict=True))[1:]]
         lines = [("kind", *names), ("---", *["--:"] * len(names)), *rows, ("all", *sums)]
@@ -448,16 +451,18 @@ def main() -> None:
         is_disk = os.path.ismount(folder / "store")
         matrix = Matrix(folder, random.Random(given.seed), seeds=8, workers=2)
         kinds: list[str] = []
-        for number in range(given.crashes):
-            if not kinds:
-                kinds = matrix.rng.sample(list(KINDS), len(KINDS))
-            matrix.crash(kinds.pop())
-            print(f"{number + 1} of {given.crashes}", end="\r", file=sys.stderr, flush=True)
-        matrix.finish()
+        with suppress(KeyboardInterrupt, SystemExit):  # what was done until then is printed
+            for number in range(given.crashes):
+                if not kinds:
+                    kinds = matrix.rng.sample(list(KINDS), len(KINDS))
+                matrix.crash(kinds.pop())
+                print(f"{number + 1} of {given.crashes}", end="\r", file=sys.stderr, flush=True)
+            matrix.finish()
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     print(matrix.table())
     print(
-        f"\n{given.crashes} crashes (seed {given.seed}), {matrix.stores} stores finished, "
+        f"\n{sum(c.crashes for c in matrix.counts.values())} crashes (seed {given.seed}), "
+        f"{matrix.stores} stores finished, "
         f"{time.monotonic() - start:.0f} s, {used.ru_utime + used.ru_stime:.0f} s of processors; "
         f"disk full: {'a full file system' if is_disk else 'a limit on the size of a file'}"
     )

@@ -34,8 +34,33 @@ def cell(**more: Any) -> sp.Training:
 )
 def test_a_step_that_is_computed_by_itself(more: dict[str, Any], per_step: float) -> None:
     training = cell(**more)
-    seconds = expected_seconds(training) - 1.0  # what every training costs
+    seconds = expected_seconds(training) - expected_seconds(cell(**more | {"max_steps": 1}))
     assert per_step / 1.6 < seconds / training.step_limit < 1.6 * per_step
+
+
+def teacher(size: int, **more: Any) -> sp.Training:
+    given = {"model": "fc", "depth": 3, "width": 64, "margin": 2.0**-10, "test_size": 512} | more
+    return sp.Training(sp.TeacherTask(dim=64), size, **given)
+
+
+@pytest.mark.parametrize(
+    ("training", "seconds"),  # measured
+    [
+        (teacher(128, lr=2.0, batch=4), 0.049),
+        (teacher(128, lr=8.0, batch=32), 0.019),
+        (teacher(128, lr=0.5, batch=64, margin=2.0**-6), 0.105),
+        (teacher(128, lr=0.03, batch=2), 0.100),
+        (teacher(128, lr=32.0, batch=2), 0.049),
+        (teacher(128, lr=64.0, batch=2, max_steps=10_000), 4.3),  # does not end
+        (teacher(512, lr=2.0, batch=4), 0.147),
+        (teacher(512, lr=8.0, batch=32), 0.062),
+        (teacher(512, lr=0.25, batch=8), 0.132),
+        (teacher(512, lr=0.5, batch=64), 0.134),
+    ],
+)
+def test_small_networks_hot_and_cold(training: sp.Training, seconds: float) -> None:
+    """All by the same factor, as a machine is: within a factor of 2 of each other."""
+    assert 1 / 2.2 < expected_seconds(training) / seconds < 2.2
 
 
 def test_the_least_memory_is_that_of_points_and_weights() -> None:

@@ -139,6 +139,7 @@ def sweep(
     # What is wrong with the call shows before a file is made.
     resumes = {model: trainer_of(model).resumes for model in {t.model for t in plan}}
     _check_retry(retry)
+    parallel = own.parallel  # asks a cluster whether it can run trainings
     if own.here and store.is_empty:  # all of it is to be run
         _prepare(plan)
     with store.writer() as writer, _signals() as received:
@@ -146,7 +147,7 @@ def sweep(
         jobs = missing(plan, store, trajectories=trajectories, retry=retry)
         if own.here:
             _prepare(job.training for job in jobs)
-        tally = Tally.of(len(plan), jobs, own.parallel)
+        tally = Tally.of(len(plan), jobs, parallel)
         resumable = any(resumes[job.training.model] for job in jobs)
         progress = progress or Progress()
         with checkpoint_folder(store.path, needed=resumable) as folder, progress:

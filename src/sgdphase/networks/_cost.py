@@ -1,13 +1,15 @@
 """How long a training of a network will take, within a factor of a few.
 
-Measured on parity MNIST and CIFAR animals. If noise or the first steps dominate, a training takes
-some tens of passes over the training set, at any temperature, and at least some hundred batches.
-Gradient descent takes a time `lr x steps` that grows with the margin, up to a limit.
+Measured on parity MNIST, CIFAR animals and the teacher task. If noise or the first steps dominate,
+a training takes some tens of passes over the training set, at any temperature up to `_HOT`, and at
+least some hundred batches. Hotter ones do not end before their budget. Gradient descent takes a
+time `lr x steps` that grows with the margin, up to a limit.
 
-A plain training looks at many batches at once, so that a step costs its points alone. With
-momentum, regularisation or another loss than hinge, every step moves the weights and is computed by
-itself, and the overhead of its layers exceeds the work on a small batch. Other dynamics than SGD
-look at all points at every step.
+A plain training looks at many batches at once, so that a batch of fitted points costs its points
+alone. A batch that changes the weights is computed by itself, and the overhead of its layers
+exceeds the work on a small one. There are few of them, but if the training is hot. With momentum,
+regularisation or another loss than hinge every batch is of this kind. Other dynamics than SGD look at
+all points at every step.
 """
 
 from __future__ import annotations
@@ -18,12 +20,23 @@ from sgdphase._records import Training
 from sgdphase.problems import CifarAnimals
 from sgdphase.problems._drawn import Drawn
 
-# Seconds of one core: the forward pass of a point per weight (fc), and at width 8 (mobilenet).
+# All seconds below are of one core of one machine, times this: the constant to calibrate
+# (benchmarks/bench_clocks.py).
+_SPEED = 1.0
+# Seconds: the forward pass of a point per weight (fc), and at width 8 (mobilenet).
 _FC_WEIGHT, _CNN_POINT = 5e-11, 2.5e-4
 # Seconds of a step that is computed by itself: in all, and per layer; mobilenet has about 20.
 _STEP, _STEP_LAYER, _CNN_LAYERS = 5e-4, 8e-5, 20
-# Samples per training point, least number of batches, seconds that every training costs.
-_SAMPLES, _BATCHES, _FIXED = 30, 400, 1.0
+# Samples per training point; least number of batches at P = 2048, which grows as its root.
+_SAMPLES, _BATCHES = 30, 400
+# What every training costs: seconds, and forward passes of all points for its observables.
+_FIXED, _LOOKS = 0.02, 4
+# Batches that change the weights: per training point at B = 1, falling as its root; of descent the
+# share of points that are unfitted.
+_ACTIVE, _UNFITTED = 0.7, 0.007
+# Temperature lr / batch from which on trainings do not end, and passes that they then take at most,
+# in those of others.
+_HOT, _HOT_PASSES = 32.0, 10
 # Time `lr x steps` of gradient descent at P = 2048: per unit of margin, and at most.
 _GD_MARGIN, _GD_LIMIT = 2e6, 4e3
 
@@ -41,29 +54,35 @@ def expected_seconds(training: Training) -> float:
     >>> slow > fast > 0
     True
     """
-    size, batch = training.train_size, training.batch
+    size, batch, point = training.train_size, training.batch, _point(training)
     longest = min(_GD_MARGIN * training.margin, _GD_LIMIT)
     # Momentum multiplies the learning rate.
-    descent = longest * math.pow(size / 2048, 1.5) * (1 - training.momentum) / training.lr
+    rate = training.lr / (1 - training.momentum)
+    descent = longest * math.pow(size / 2048, 1.5) / rate
     # Batches of unfitted points alone take no passes over the others.
     passes = 0.0 if training.dynamics == "unfitted" else _SAMPLES * size / batch
-    steps = min(max(passes, _BATCHES, descent), float(training.step_limit))
+    steps = max(passes, _BATCHES * math.sqrt(size / 2048), descent)
+    active = max(_ACTIVE * size / math.sqrt(batch), descent * min(1.0, _UNFITTED * batch))
+    if rate / batch >= _HOT:
+        active = steps = _HOT_PASSES * steps
     if training.budget_ends:  # it goes on to the end of its budget
-        steps = float(training.step_limit)
-    return _FIXED + steps * _step(training)
+        steps = math.inf
+    steps = min(steps, float(training.step_limit))
+    looks = _LOOKS * (size + training.test_size) * point
+    return _SPEED * (_FIXED + looks + _steps(training, steps, min(active, steps)))
 
 
-def _step(training: Training) -> float:
-    """Seconds of a step."""
+def _steps(training: Training, steps: float, active: float) -> float:
+    """Seconds of so many steps, of which `active` change the weights."""
     batch, point = training.batch, _point(training)
     layers = _CNN_LAYERS if training.model == "mobilenet" else training.depth or 1
     alone = _STEP + layers * _STEP_LAYER
     if training.dynamics != "sgd":  # a forward pass of all points, for the noise also back
-        return alone + training.train_size * point * (2 if training.dynamics == "gaussian" else 1)
+        way = 2 if training.dynamics == "gaussian" else 1
+        return steps * (alone + training.train_size * point * way)
     if not training.is_plain:
-        return alone + 2.2 * batch * point
-    # Active batches are computed one by one, which costs more per point if they are small.
-    return batch * point * (1 + 3 / math.sqrt(batch))
+        return steps * (alone + 2.2 * batch * point)
+    return steps * batch * point + active * (alone + 2.2 * batch * point)
 
 
 def _point(training: Training) -> float:

@@ -9,10 +9,15 @@ from sgdphase._records import Training
 from sgdphase.errors import SMALLEST
 from sgdphase.theory import scales
 
-# Seconds, measured on one core at dim = 128: a drawn point, a step near gradient descent (where
-# lists of points save most of the work) and its part for each point of the batch, and what every
-# training costs (its observables).
-_DRAW, _STEP, _STEP_POINT, _FIXED = 5e-8, 1.3e-7, 8e-10, 1.2e-2
+# All seconds below are of one core of one machine at dim = 128, times this: the constant to
+# calibrate (benchmarks/bench_clocks.py).
+_SPEED = 1.0
+# A drawn point; a step near gradient descent (where lists of points save most of the work) and its
+# part for each point of the batch.
+_DRAW, _STEP, _STEP_POINT = 5e-8, 1.3e-7, 8e-10
+# What every training costs: seconds, and more per point for its observables. Lists are made of all
+# points, more often in a longer training: seconds for `P^1.5` points.
+_FIXED, _LOOK, _LISTS = 5e-4, 3e-7, 4.1e-8
 # With momentum, regularisation or another loss every drawn point costs a product, and every step
 # moves all weights whatever the batch: seconds that do not depend on dim, and those at dim = 128.
 _VARIANT_DRAW, _VARIANT_STEP = (1e-8, 3.5e-8), (2e-8, 9e-8)
@@ -46,13 +51,15 @@ def expected_seconds(training: Training) -> float:
     )
     gain = 1 / (1 - training.momentum)  # momentum multiplies the learning rate (SI 2.A)
     temperature, cold = gain * training.temperature, _GD * scale.critical_temperature
-    time = _END * scale.crossover_time * max(temperature, cold)
-    if temperature > cold:
-        time /= 1 + (training.batch / max(scale.critical_batch, SMALLEST)) ** 2
+    # Beyond the critical batch the first steps fit nearly all points.
+    part = 1 + (training.batch / max(scale.critical_batch, SMALLEST)) ** 2
+    part = 1.0 if temperature <= cold else 1 / part
+    time = _END * scale.crossover_time * max(temperature, cold) * part
     steps = min(time / (gain * training.lr) + 1, float(training.step_limit))
     if training.budget_ends:
         steps = float(training.step_limit)
     size = task.dim / 128
+    fixed = _FIXED + size * _LOOK * (training.train_size + training.test_size)
     if not training.is_plain:
         (draw, draw_dim), (step, step_dim) = _VARIANT_DRAW, _VARIANT_STEP
         each = step + step_dim * size + training.batch * (draw + draw_dim * size)
@@ -60,4 +67,5 @@ def expected_seconds(training: Training) -> float:
         each = training.batch * _DRAW * size
         if temperature < cold:
             each = min(each, _STEP + training.batch * _STEP_POINT)
-    return _FIXED + steps * each
+        fixed += size * _LISTS * part * training.train_size**1.5
+    return _SPEED * (fixed + steps * each)
