@@ -32,6 +32,7 @@ import math
 import numpy as np
 
 from sgdphase._compiled import kept
+from sgdphase.perceptron._full_batch import descend, slide
 from sgdphase.perceptron._hypergeometric import chances_of_none
 from sgdphase.perceptron._plan import (
     COST_GATHER,
@@ -41,6 +42,7 @@ from sgdphase.perceptron._plan import (
     PLAIN_SWEEPS,
     TRACKED,
     plan,
+    sliding_cost,
 )
 from sgdphase.perceptron._stretches import (
     CHANGING,
@@ -48,13 +50,12 @@ from sgdphase.perceptron._stretches import (
     PARTS,
     SNAPSHOTS,
     STEPS,
-    descend,
     listed_only,
     plain,
     snapshots_before,
 )
 from sgdphase.perceptron._tracked import tracked
-from sgdphase.perceptron._vectors import FASTMATH, add_scaled, displacement, dot, numbers, within
+from sgdphase.perceptron._vectors import FASTMATH, add_scaled, displacement, dot, nearer, numbers
 
 FITTED, OUT_OF_STEPS, STOPPED, DIVERGED = 0, 1, 2, 3
 
@@ -72,7 +73,7 @@ def run_sgd(z, norms, threshold, rate, batch, max_steps, due, snapshots, state, 
     clock = np.zeros(5, np.int64)
     items = numbers(size)
     seen = np.zeros(size, np.bool_)
-    was_unfitted = np.zeros(size, np.bool_)
+    is_unfitted = np.zeros(size, np.bool_)
     gradient = np.zeros(dim)
     safe = np.empty(size)
     most_tracked = min(4 * dim, size)
@@ -82,15 +83,16 @@ def run_sgd(z, norms, threshold, rate, batch, max_steps, due, snapshots, state, 
     kept_at = np.empty(size, np.int64)
     kept_at[:] = -1
     spent = np.zeros(size + 1, np.int64)  # the last entry counts the kept ones
-    travelled, took = 0.0, np.int64(0)
+    travelled, took, growing = 0.0, np.int64(0), 1.0
     while True:
         unfitted = np.int64(0)
         for mu in range(size):
             slack = dot(z[mu], w) - threshold
-            if slack < 0.0:
-                unfitted += 1
+            is_unfitted[mu] = slack < 0.0
+            unfitted += 1 if is_unfitted[mu] else 0
             # A little less than the bound, so that rounding cannot matter.
-            safe[mu] = slack / norms[mu] * (1.0 - 1e-9) if slack > 0.0 else 0.0
+            limit = norms[mu] + (growing * z[mu, 0] if slack < 0.0 else 0.0)
+            safe[mu] = slack / limit * (1.0 - 1e-9)
         end = -1
         if not math.isfinite(dot(w, w)):
             end = DIVERGED
@@ -112,7 +114,7 @@ def run_sgd(z, norms, threshold, rate, batch, max_steps, due, snapshots, state, 
         # Full batches make no noise.
         kick = rate * math.sqrt(dim) if batch < size else 0.0
         kind, radius = plan(
-            safe, batch, kick, travelled, took, clock[CHANGING], clock[PARTS],
+            safe, batch, unfitted, kick, travelled, took, clock[CHANGING], clock[PARTS],
             column_cost, batch == size or unfitted < most_tracked,
         )  # fmt: skip
         w_ref = w.copy()
@@ -120,24 +122,34 @@ def run_sgd(z, norms, threshold, rate, batch, max_steps, due, snapshots, state, 
         clock[CHANGING] = 0
         clock[PARTS] = 0
         seen[:] = False
-        listed = within(safe, radius)
-        if kind == TRACKED:
-            tracked(
-                z, listed, threshold, rate, batch, radius, max_steps, none_drawn,
-                spent, kept, kept_at, seen, w, clock, due, snapshots, state,
-            )  # fmt: skip
-        elif batch == size:
-            work = PLAIN_SWEEPS if kind == PLAIN else LIST_SWEEPS
-            steps = min(max(work * size // listed.shape[0], 1), max_steps - began)
+        listed, sure = nearer(safe, radius)
+        growth = growing * radius
+        if batch == size:
             # Afresh for every list, so that rounding does not pile up.
             gradient[:] = 0.0
             for mu in range(size):
-                was_unfitted[mu] = seen[mu] = safe[mu] == 0.0
-                if was_unfitted[mu]:
+                if safe[mu] < -radius or (is_unfitted[mu] and kind != TRACKED):
                     add_scaled(gradient, 1.0, z[mu])
-            descend(
-                z, listed, threshold, rate, radius, steps, was_unfitted, gradient,
-                seen, w, clock, due, snapshots,
+            unsure = listed[sure:]
+            each = max(unsure.shape[0], 1) * COST_SWEEP_DOT
+            if kind == TRACKED:
+                each = sliding_cost(unsure.shape[0])
+            work = (PLAIN_SWEEPS if kind == PLAIN else LIST_SWEEPS) * size * COST_SWEEP_DOT
+            steps = min(max(np.int64(work / each), 1), max_steps - began)
+            if kind == TRACKED:
+                slide(
+                    z, unsure, threshold, rate, radius, growth, steps, sure, gradient,
+                    w, clock, due, snapshots,
+                )  # fmt: skip
+            else:
+                descend(
+                    z, unsure, threshold, rate, radius, growth, steps, sure, is_unfitted,
+                    gradient, w, clock, due, snapshots,
+                )  # fmt: skip
+        elif kind == TRACKED:
+            tracked(
+                z, listed, threshold, rate, batch, radius, max_steps, none_drawn,
+                spent, kept, kept_at, seen, w, clock, due, snapshots, state,
             )  # fmt: skip
         elif kind == PLAIN:
             steps = min(max(PLAIN_SWEEPS * size // batch, 1), max_steps - began)
@@ -145,7 +157,10 @@ def run_sgd(z, norms, threshold, rate, batch, max_steps, due, snapshots, state, 
         else:
             listed_only(
                 z, listed, threshold, rate, batch, radius, max_steps,
-                seen, w, clock, due, snapshots, state,
+                seen, w, clock, due, snapshots, state, sure, growth,
             )  # fmt: skip
         travelled = displacement(w, w_ref)
         took = clock[STEPS] - began
+        # How much faster w1 grows than the rest moves, with some room.
+        if travelled > 0.0:
+            growing = min(max(1.5 * (w[0] - w_ref[0]) / travelled, 0.5), 16.0)

@@ -55,14 +55,34 @@ def rows_of(z, listed):
 
 
 @njit
-def within(values, limit):
-    """The indices of the values that are at most `limit`."""
-    indices = np.empty(values.shape[0], np.int64)
-    count = 0
-    for i in range(values.shape[0]):
+def nearer(distances, limit):
+    """The indices of the distances below `-limit`, then those within; and how many the first are."""
+    indices = np.empty(distances.shape[0], np.int64)
+    count = np.int64(0)
+    for i in range(distances.shape[0]):
         indices[count] = i
-        count += 1 if values[i] <= limit else 0
-    return indices[:count].copy()
+        count += 1 if distances[i] < -limit else 0
+    first = count
+    for i in range(distances.shape[0]):
+        indices[count] = i
+        count += 1 if math.fabs(distances[i]) <= limit else 0
+    return indices[:count].copy(), first
+
+
+@njit(fastmath=FASTMATH)
+def add_rows(total, rows, chosen, n):
+    """Add the `n` chosen rows; four at a time, to load and store the total less."""
+    size = total.shape[0]
+    k = 0
+    while k + 4 <= n:
+        a, b = rows[chosen[k]], rows[chosen[k + 1]]
+        c, d = rows[chosen[k + 2]], rows[chosen[k + 3]]
+        for i in range(size):
+            total[i] += (a[i] + b[i]) + (c[i] + d[i])
+        k += 4
+    while k < n:
+        add_scaled(total, 1.0, rows[chosen[k]])
+        k += 1
 
 
 @njit(fastmath=FASTMATH)
