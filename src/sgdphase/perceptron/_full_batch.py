@@ -9,26 +9,36 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
 from sgdphase.perceptron._stretches import CHANGING, LAST_CHANGE, SNAPSHOTS, STEPS, snapshots_before
-from sgdphase.perceptron._vectors import FASTMATH, add_rows, add_scaled, displacement, dot, rows_of
+from sgdphase.perceptron._vectors import (
+    FASTMATH,
+    add_rows,
+    add_scaled,
+    catch_up,
+    copy_into,
+    displacement,
+    dot,
+    inner,
+    rows_of,
+    whole_lines,
+)
 
 # Points of a group, whose 16 subsets all have their sum in a table.
 _GROUP, _SUBSETS = 4, 16
 
 
-@njit(fastmath=FASTMATH)
+@inner(fastmath=FASTMATH)
 def descend(
-    z, listed, threshold, rate, radius, growth, steps, sure, unfitted, gradient,
-    w, clock, due, snapshots,
-):  # fmt: skip
+    z, listed, threshold, rate, radius, growth, steps, sure, gradient, w, clock, due, snapshots
+):
     """Make `steps` steps with one dot product for every listed point.
 
-    `gradient`, the sum over unfitted points, changes only where a point changes sides. `sure` is
-    the number of unfitted points that are not listed.
+    `gradient`, first the sum over the `sure` unfitted points that are not listed, changes only
+    where a point changes sides.
     """
     rows = z if listed.shape[0] == z.shape[0] else rows_of(z, listed)
+    unfitted = np.zeros(listed.shape[0], np.bool_)
     w_ref = w.copy()
     for _ in range(steps):
         any_unfitted = sure > 0
@@ -36,8 +46,8 @@ def descend(
             row = rows[i]
             is_unfitted = dot(row, w) < threshold
             any_unfitted |= is_unfitted
-            if is_unfitted != unfitted[listed[i]]:
-                unfitted[listed[i]] = is_unfitted
+            if is_unfitted != unfitted[i]:
+                unfitted[i] = is_unfitted
                 add_scaled(gradient, 1.0 if is_unfitted else -1.0, row)
         if not any_unfitted:
             break
@@ -50,7 +60,7 @@ def descend(
             break
 
 
-@njit(fastmath=FASTMATH)
+@inner(fastmath=FASTMATH)
 def slide(
     z, listed, threshold, rate, radius, growth, steps, sure, gradient, w, clock, due, snapshots
 ):
@@ -66,18 +76,20 @@ def slide(
     to date only when a snapshot is due or the path made since may lead out of the radius.
     """
     marked = listed.shape[0]
-    rows = rows_of(z, listed)
+    rows = np.empty((marked + 1, z.shape[1]))
+    for i in range(marked):
+        copy_into(rows[i], z[listed[i]])
+    copy_into(rows[marked], gradient)
     groups = (marked + _GROUP - 1) // _GROUP
-    padded = groups * _GROUP
-    sums = _subset_sums(rows, groups)
-    base, delta, slack = np.zeros(padded), np.empty(padded), np.ones(padded)
+    padded = whole_lines(marked)
+    sums = _subset_sums(rows[:marked], groups)
+    base, delta, slack = np.zeros(padded), np.zeros(padded), np.zeros(padded)
+    pending = np.zeros(padded + 1)  # how often each row is still to be added to w
     for i in range(marked):
         base[i] = dot(rows[i], gradient)
         slack[i] = dot(rows[i], w) - threshold
     base_length = dot(gradient, gradient)
     chosen = np.empty(groups + 1, np.int64)
-    pending = np.zeros(padded)  # the steps not yet made by w, for each point
-    behind = 0.0  # and for the sure ones
     w_ref = w.copy()
     moved, grown, path = 0.0, 0.0, 0.0
     began = clock[STEPS]
@@ -94,8 +106,7 @@ def slide(
             break
         step += 1
         if clock[SNAPSHOTS] < due.shape[0] and due[clock[SNAPSHOTS]] < step:
-            _catch_up(w, rate, rows, pending, behind, gradient)
-            behind = 0.0
+            catch_up(w, rate, rows, pending)
             snapshots_before(step, w, clock, due, snapshots)
         for i in range(padded):
             delta[i] = base[i]
@@ -106,25 +117,24 @@ def slide(
             pending[i] += part
             squared_length += part * (base[i] + delta[i])
             slack[i] += rate * delta[i]
-        behind += 1.0
+        pending[marked] += 1.0
         path += rate * math.sqrt(max(squared_length, 0.0))
         if not (moved + path < radius and grown + path < growth):
-            _catch_up(w, rate, rows, pending, behind, gradient)
-            behind = 0.0
+            catch_up(w, rate, rows, pending)
             moved, grown, path = displacement(w, w_ref), w[0] - w_ref[0], 0.0
             # Close to the edge every step would have to be checked.
             if not (moved < 0.97 * radius and grown < 0.97 * growth):
                 break
-    _catch_up(w, rate, rows, pending, behind, gradient)
+    catch_up(w, rate, rows, pending)
     clock[CHANGING] += step - began
     clock[STEPS] = clock[LAST_CHANGE] = step
 
 
-@njit(fastmath=FASTMATH)
+@inner(fastmath=FASTMATH)
 def _subset_sums(rows, groups):
     """Row `16 g + subset`: the inner products of the sum of a subset of group `g` with all rows."""
     marked = rows.shape[0]
-    sums = np.zeros((groups * _SUBSETS, groups * _GROUP))
+    sums = np.zeros((groups * _SUBSETS, whole_lines(marked)))
     for i in range(marked):
         at = (i // _GROUP) * _SUBSETS + (1 << i % _GROUP)
         for j in range(i + 1):
@@ -140,12 +150,3 @@ def _subset_sums(rows, groups):
                 for j in range(marked):
                     a[j] = b[j] + c[j]
     return sums
-
-
-@njit(fastmath=FASTMATH)
-def _catch_up(w, rate, rows, pending, behind, gradient):
-    add_scaled(w, rate * behind, gradient)
-    for i in range(rows.shape[0]):
-        if pending[i] > 0.0:
-            add_scaled(w, rate * pending[i], rows[i])
-            pending[i] = 0.0

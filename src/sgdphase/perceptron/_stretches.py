@@ -27,6 +27,7 @@ from sgdphase.perceptron._vectors import (
     copy_into,
     displacement,
     dot,
+    inner,
     numbers,
     rows_of,
 )
@@ -36,18 +37,12 @@ from sgdphase.perceptron._vectors import (
 STEPS, LAST_CHANGE, SNAPSHOTS, CHANGING, PARTS = 0, 1, 2, 3, 4
 
 
-@njit
+@inner()
 def snapshots_before(step, w, clock, due, snapshots):
     """Store `w` for every snapshot due before the change made at `step`."""
     while clock[SNAPSHOTS] < due.shape[0] and due[clock[SNAPSHOTS]] < step:
         copy_into(snapshots[clock[SNAPSHOTS]], w)
         clock[SNAPSHOTS] += 1
-
-
-@njit
-def count_part(index, seen, clock):
-    clock[PARTS] += 1
-    seen[index] = True
 
 
 @njit(fastmath=FASTMATH)
@@ -70,10 +65,11 @@ def plain(z, threshold, rate, batch, steps, items, seen, w, clock, due, snapshot
             row = z[mu]
             if dot(row, w) < threshold:
                 add_scaled(gradient, 1.0, row)
-                count_part(mu, seen, clock)
+                seen[mu] = True
                 hits += 1
         quiet += batch
         if hits > 0:
+            clock[PARTS] += hits
             quiet = 0
             snapshots_before(clock[STEPS], w, clock, due, snapshots)
             add_scaled(w, rate, gradient)

@@ -26,7 +26,17 @@ from sgdphase.perceptron._stretches import (
     STEPS,
     snapshots_before,
 )
-from sgdphase.perceptron._vectors import FASTMATH, add_rows, add_scaled, displacement, dot, rows_of
+from sgdphase.perceptron._vectors import (
+    FASTMATH,
+    add_rows,
+    add_scaled,
+    catch_up,
+    displacement,
+    dot,
+    inner,
+    rows_of,
+    whole_lines,
+)
 
 
 @njit(fastmath=FASTMATH)
@@ -49,17 +59,18 @@ def tracked(
     marked = listed.shape[0]
     rows = rows_of(z, listed)
     max_columns = max(min(marked, size * dim // marked), 1)  # no larger than the training set
-    columns = np.empty((max_columns, marked))
+    padded = whole_lines(marked)
+    columns = np.zeros((max_columns, padded))
     column_of = np.empty(marked, np.int64)
     column_of[:] = -1
     known = 0
     unfitted = np.empty(marked + 1, np.int64)
     places = np.empty(marked, np.int64)
-    slack = np.empty(marked)  # z_mu . w - margin sqrt(d), negative where unfitted
+    delta = np.zeros(padded)
+    slack = np.zeros(padded)  # z_mu . w - margin sqrt(d), negative where unfitted
     for i in range(marked):
         slack[i] = dot(rows[i], w) - threshold
-    delta = np.zeros(marked)
-    pending = np.zeros(marked, np.int64)  # hits not yet added to w
+    pending = np.zeros(marked)  # hits not yet added to w
     w_ref = w.copy()
     moved, path, work = 0.0, 0.0, 0.0
     while work < LIST_SWEEPS * size * COST_SWEEP_DOT:
@@ -81,7 +92,7 @@ def tracked(
         clock[LAST_CHANGE] = clock[STEPS]
         clock[CHANGING] += 1
         if clock[SNAPSHOTS] < due.shape[0] and due[clock[SNAPSHOTS]] < clock[STEPS]:
-            _catch_up(w, rate, rows, pending)
+            catch_up(w, rate, rows, pending)
             snapshots_before(clock[STEPS], w, clock, due, snapshots)
         hits = at_least_one(state, size, count, batch, none)
         draw_distinct(state, unfitted, count, hits)
@@ -108,28 +119,20 @@ def tracked(
         squared_length = 0.0
         for h in range(hits):
             squared_length += delta[unfitted[h]]
-            pending[unfitted[h]] += 1
+            pending[unfitted[h]] += 1.0
         add_scaled(slack, rate, delta)
         path += rate * math.sqrt(max(squared_length, 0.0))
         work += COST_JUMP + marked * COST_SCAN
         if moved + path >= radius:
-            _catch_up(w, rate, rows, pending)
+            catch_up(w, rate, rows, pending)
             moved, path = displacement(w, w_ref), 0.0
             # Close to the edge every step would have to be checked.
             if not moved < 0.97 * radius:
                 break
-    _catch_up(w, rate, rows, pending)
+    catch_up(w, rate, rows, pending)
 
 
-@njit(fastmath=FASTMATH)
-def _catch_up(w, rate, rows, pending):
-    for i in range(rows.shape[0]):
-        if pending[i] > 0:
-            add_scaled(w, rate * pending[i], rows[i])
-            pending[i] = 0
-
-
-@njit(fastmath=FASTMATH)
+@inner(fastmath=FASTMATH)
 def _fill_column(z, mu, rows, listed, spent, kept, kept_at, column):
     """Inner products of point `mu` with the listed points."""
     marked = listed.shape[0]
