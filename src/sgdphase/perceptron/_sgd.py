@@ -24,8 +24,8 @@ products that change nothing. Three facts remove most of them without changing t
 
 `run_sgd` alternates stretches of three kinds, all the same process in distribution: `plain` (draws
 from all points), `listed_only` (1 and 2) and `tracked` (1 to 3); at full batch, where nothing is
-drawn, `descend` replaces the first two and `slide` the third. `plan` chooses the kind and the radius of the list by cost
-alone, as if the weights will move as they did before.
+drawn, `descend` replaces the first two and `slide` the third. `plan` chooses the kind and the
+radius of the list by cost alone, as if the weights will move as they did before.
 """
 
 from __future__ import annotations
