@@ -9,9 +9,10 @@ import numpy as np
 from numba import njit
 
 from sgdphase.perceptron._random import uniform
+from sgdphase.perceptron._vectors import inner
 
 
-@njit
+@inner()
 def _ratio(total, marked, drawn, k):
     up = np.float64(marked - k) * np.float64(drawn - k)
     return up / (np.float64(k + 1) * np.float64(total - marked - drawn + k + 1))
@@ -47,7 +48,7 @@ def table(total, marked, drawn):
     return first, cdf
 
 
-@njit
+@inner()
 def drawn_from(cdf, target):
     """The first index whose `cdf` is above `target`, or the last one."""
     low, high = np.int64(0), np.int64(cdf.shape[0] - 1)

@@ -12,13 +12,15 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from sgdphase.perceptron._vectors import inner
+
 
 def random_state(*words: int) -> NDArray[np.uint64]:
     """A state that is a function of `words` (a seed, and the stream of what it serves)."""
     return np.random.SeedSequence(list(words)).generate_state(4, np.uint64).astype(np.uint64)
 
 
-@njit
+@inner()
 def uniform(state):
     """A number in [0, 1) with 53 random bits."""
     s0, s1, s2, s3 = state[0], state[1], state[2], state[3]
@@ -47,7 +49,7 @@ def normal_pair(state):
     return radius * math.cos(angle), radius * math.sin(angle)
 
 
-@njit
+@inner()
 def draw_distinct(state, items, n, k):
     """Bring `k` distinct random ones of `items[:n]` to its front.
 

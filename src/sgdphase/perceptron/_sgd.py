@@ -11,7 +11,10 @@ products that change nothing. Three facts remove most of them without changing t
 1. *A list of points with a safe radius.* If `z_mu . w_ref - margin sqrt(d) = c_mu > 0` at some
    `w_ref`, the point stays fitted while `|w - w_ref| < c_mu / |z_mu|` (Cauchy and Schwarz). Points
    beyond a radius need not be looked at until the weights have moved that far. A growing `w1`
-   only helps, since `z_1 = |x_1| >= 0`, so it does not count as movement.
+   only helps, since `z_1 = |x_1| >= 0`, so it does not count as movement. In the same way, a point
+   with `c_mu < 0` stays unfitted while `|z_mu|` times this movement and `z_1` times the growth of
+   `w1` are less than `-c_mu` together; it is drawn, but not looked at. A new list is made of a
+   few points around the last one (the scope), until the weights have moved farther.
 2. *Drawing only what matters.* The batch meets the list in a hypergeometric number of points, all
    subsets equally likely: that number is drawn, then that many points of the list.
 3. *Tracking.* With the inner products of the list known (columns of its Gram matrix, computed when
@@ -21,8 +24,8 @@ products that change nothing. Three facts remove most of them without changing t
 
 `run_sgd` alternates stretches of three kinds, all the same process in distribution: `plain` (draws
 from all points), `listed_only` (1 and 2) and `tracked` (1 to 3); at full batch, where nothing is
-drawn, `descend` replaces the first two. `plan` chooses the kind and the radius of the list by cost
-alone, as if the weights will move as they did before.
+drawn, `descend` replaces the first two and `slide` the third. `plan` chooses the kind and the
+radius of the list by cost alone, as if the weights will move as they did before.
 """
 
 from __future__ import annotations
@@ -32,6 +35,7 @@ import math
 import numpy as np
 
 from sgdphase._compiled import kept
+from sgdphase.perceptron._full_batch import descend, slide
 from sgdphase.perceptron._hypergeometric import chances_of_none
 from sgdphase.perceptron._plan import (
     COST_GATHER,
@@ -39,8 +43,10 @@ from sgdphase.perceptron._plan import (
     LIST_SWEEPS,
     PLAIN,
     PLAIN_SWEEPS,
+    SCOPE,
     TRACKED,
     plan,
+    sliding_cost,
 )
 from sgdphase.perceptron._stretches import (
     CHANGING,
@@ -48,13 +54,12 @@ from sgdphase.perceptron._stretches import (
     PARTS,
     SNAPSHOTS,
     STEPS,
-    descend,
     listed_only,
     plain,
     snapshots_before,
 )
 from sgdphase.perceptron._tracked import tracked
-from sgdphase.perceptron._vectors import FASTMATH, add_scaled, displacement, dot, numbers, within
+from sgdphase.perceptron._vectors import FASTMATH, add_scaled, displacement, dot, numbers, up_to
 
 FITTED, OUT_OF_STEPS, STOPPED, DIVERGED = 0, 1, 2, 3
 
@@ -70,11 +75,9 @@ def run_sgd(z, norms, threshold, rate, batch, max_steps, due, snapshots, state, 
     size, dim = z.shape
     w = np.zeros(dim)
     clock = np.zeros(5, np.int64)
-    items = numbers(size)
+    items, everything = numbers(size), numbers(size)
     seen = np.zeros(size, np.bool_)
-    was_unfitted = np.zeros(size, np.bool_)
     gradient = np.zeros(dim)
-    safe = np.empty(size)
     most_tracked = min(4 * dim, size)
     none_drawn = chances_of_none(size, batch, most_tracked)
     # Gram columns that are kept (untouched memory costs nothing), and what was spent on the others.
@@ -82,15 +85,23 @@ def run_sgd(z, norms, threshold, rate, batch, max_steps, due, snapshots, state, 
     kept_at = np.empty(size, np.int64)
     kept_at[:] = -1
     spent = np.zeros(size + 1, np.int64)  # the last entry counts the kept ones
-    travelled, took = 0.0, np.int64(0)
+    # All points but those in scope are fitted while `w` is within the outer radius.
+    scope, outer, w_outer = everything, 0.0, w.copy()
+    distances = np.empty(size)
+    travelled, took, growing = 0.0, np.int64(0), 1.0
     while True:
+        moved = displacement(w, w_outer)
+        if not 2.0 * moved < outer:
+            scope, outer, moved = everything, math.inf, 0.0
         unfitted = np.int64(0)
-        for mu in range(size):
+        safe = distances[: scope.shape[0]]
+        for i in range(scope.shape[0]):
+            mu = scope[i]
             slack = dot(z[mu], w) - threshold
-            if slack < 0.0:
-                unfitted += 1
+            unfitted += 1 if slack < 0.0 else 0
+            limit = norms[mu] + (growing * z[mu, 0] if slack < 0.0 else 0.0)
             # A little less than the bound, so that rounding cannot matter.
-            safe[mu] = slack / norms[mu] * (1.0 - 1e-9) if slack > 0.0 else 0.0
+            safe[i] = slack / limit * (1.0 - 1e-9) if limit > 0.0 else -math.inf
         end = -1
         if not math.isfinite(dot(w, w)):
             end = DIVERGED
@@ -106,38 +117,51 @@ def run_sgd(z, norms, threshold, rate, batch, max_steps, due, snapshots, state, 
             return end, w, last, clock[SNAPSHOTS]
 
         column_cost = 0.0
-        for mu in range(size):
-            if seen[mu]:
-                column_cost += COST_SWEEP_DOT if kept_at[mu] < 0 else COST_GATHER
+        for i in range(scope.shape[0]):
+            if seen[scope[i]]:
+                column_cost += COST_SWEEP_DOT if kept_at[scope[i]] < 0 else COST_GATHER
         # Full batches make no noise.
         kick = rate * math.sqrt(dim) if batch < size else 0.0
         kind, radius = plan(
-            safe, batch, kick, travelled, took, clock[CHANGING], clock[PARTS],
-            column_cost, batch == size or unfitted < most_tracked,
+            safe, size, batch, unfitted, outer - moved, kick, travelled, took, clock[CHANGING],
+            clock[PARTS], column_cost, batch == size or unfitted < most_tracked,
         )  # fmt: skip
         w_ref = w.copy()
         began = clock[STEPS]
         clock[CHANGING] = 0
         clock[PARTS] = 0
         seen[:] = False
-        listed = within(safe, radius)
-        if kind == TRACKED:
+        listed, sure = up_to(scope, safe, radius)
+        growth = growing * radius
+        if kind == PLAIN:
+            listed, sure, outer = everything, 0, 0.0
+        elif 2.0 * SCOPE * radius < outer - moved:
+            outer, w_outer = SCOPE * radius, w_ref
+            scope, _ = up_to(scope, safe, outer)
+        if batch == size:
+            unsure = listed[sure:]
+            each = max(unsure.shape[0], 1) * COST_SWEEP_DOT
+            if kind == TRACKED:
+                each = sliding_cost(unsure.shape[0])
+            work = (PLAIN_SWEEPS if kind == PLAIN else LIST_SWEEPS) * size * COST_SWEEP_DOT
+            steps = min(max(np.int64(work / each), 1), max_steps - began)
+            gradient[:] = 0.0
+            for i in range(sure):
+                add_scaled(gradient, 1.0, z[listed[i]])
+            if kind == TRACKED:
+                slide(
+                    z, unsure, threshold, rate, radius, growth, steps, sure, gradient,
+                    w, clock, due, snapshots,
+                )  # fmt: skip
+            else:
+                descend(
+                    z, unsure, threshold, rate, radius, growth, steps, sure, gradient,
+                    w, clock, due, snapshots,
+                )  # fmt: skip
+        elif kind == TRACKED:
             tracked(
                 z, listed, threshold, rate, batch, radius, max_steps, none_drawn,
                 spent, kept, kept_at, seen, w, clock, due, snapshots, state,
-            )  # fmt: skip
-        elif batch == size:
-            work = PLAIN_SWEEPS if kind == PLAIN else LIST_SWEEPS
-            steps = min(max(work * size // listed.shape[0], 1), max_steps - began)
-            # Afresh for every list, so that rounding does not pile up.
-            gradient[:] = 0.0
-            for mu in range(size):
-                was_unfitted[mu] = seen[mu] = safe[mu] == 0.0
-                if was_unfitted[mu]:
-                    add_scaled(gradient, 1.0, z[mu])
-            descend(
-                z, listed, threshold, rate, radius, steps, was_unfitted, gradient,
-                seen, w, clock, due, snapshots,
             )  # fmt: skip
         elif kind == PLAIN:
             steps = min(max(PLAIN_SWEEPS * size // batch, 1), max_steps - began)
@@ -145,7 +169,10 @@ def run_sgd(z, norms, threshold, rate, batch, max_steps, due, snapshots, state, 
         else:
             listed_only(
                 z, listed, threshold, rate, batch, radius, max_steps,
-                seen, w, clock, due, snapshots, state,
+                seen, w, clock, due, snapshots, state, sure, growth,
             )  # fmt: skip
         travelled = displacement(w, w_ref)
         took = clock[STEPS] - began
+        # How much faster w1 grows than the rest moves, with some room.
+        if travelled > 0.0:
+            growing = min(max(1.5 * (w[0] - w_ref[0]) / travelled, 0.5), 16.0)

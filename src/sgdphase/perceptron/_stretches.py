@@ -11,14 +11,23 @@ import numpy as np
 from numba import njit
 
 from sgdphase.perceptron._hypergeometric import drawn_from, table
-from sgdphase.perceptron._plan import LIST_SWEEPS
-from sgdphase.perceptron._random import below, uniform
+from sgdphase.perceptron._plan import (
+    COST_ADD,
+    COST_DRAW,
+    COST_LISTED_STEP,
+    COST_NEAR_DOT,
+    COST_SWEEP_DOT,
+    LIST_SWEEPS,
+)
+from sgdphase.perceptron._random import below, draw_distinct, uniform
 from sgdphase.perceptron._vectors import (
     FASTMATH,
+    add_rows,
     add_scaled,
     copy_into,
     displacement,
     dot,
+    inner,
     numbers,
     rows_of,
 )
@@ -28,18 +37,12 @@ from sgdphase.perceptron._vectors import (
 STEPS, LAST_CHANGE, SNAPSHOTS, CHANGING, PARTS = 0, 1, 2, 3, 4
 
 
-@njit
+@inner()
 def snapshots_before(step, w, clock, due, snapshots):
     """Store `w` for every snapshot due before the change made at `step`."""
     while clock[SNAPSHOTS] < due.shape[0] and due[clock[SNAPSHOTS]] < step:
         copy_into(snapshots[clock[SNAPSHOTS]], w)
         clock[SNAPSHOTS] += 1
-
-
-@njit
-def count_part(index, seen, clock):
-    clock[PARTS] += 1
-    seen[index] = True
 
 
 @njit(fastmath=FASTMATH)
@@ -62,10 +65,11 @@ def plain(z, threshold, rate, batch, steps, items, seen, w, clock, due, snapshot
             row = z[mu]
             if dot(row, w) < threshold:
                 add_scaled(gradient, 1.0, row)
-                count_part(mu, seen, clock)
+                seen[mu] = True
                 hits += 1
         quiet += batch
         if hits > 0:
+            clock[PARTS] += hits
             quiet = 0
             snapshots_before(clock[STEPS], w, clock, due, snapshots)
             add_scaled(w, rate, gradient)
@@ -77,54 +81,29 @@ def plain(z, threshold, rate, batch, steps, items, seen, w, clock, due, snapshot
 
 
 @njit(fastmath=FASTMATH)
-def descend(
-    z, listed, threshold, rate, radius, steps, unfitted, gradient, seen, w, clock, due, snapshots
-):
-    """Full batch: make `steps` steps of gradient descent, or until `w` leaves the radius.
-
-    Nothing is drawn; `gradient`, the sum over unfitted points, changes only where a point changes
-    sides.
-    """
-    rows = z if listed.shape[0] == z.shape[0] else rows_of(z, listed)
-    w_ref = w.copy()
-    for _ in range(steps):
-        any_unfitted = False
-        for i in range(rows.shape[0]):
-            row = rows[i]
-            is_unfitted = dot(row, w) < threshold
-            any_unfitted |= is_unfitted
-            if is_unfitted != unfitted[listed[i]]:
-                unfitted[listed[i]] = is_unfitted
-                count_part(listed[i], seen, clock)
-                add_scaled(gradient, 1.0 if is_unfitted else -1.0, row)
-        if not any_unfitted:
-            break
-        clock[STEPS] += 1
-        clock[LAST_CHANGE] = clock[STEPS]
-        clock[CHANGING] += 1
-        snapshots_before(clock[STEPS], w, clock, due, snapshots)
-        add_scaled(w, rate, gradient)
-        if not displacement(w, w_ref) < radius:
-            break
-
-
-@njit(fastmath=FASTMATH)
 def listed_only(
-    z, listed, threshold, rate, batch, radius, max_steps, seen, w, clock, due, snapshots, state
-):
-    """Make steps that look at listed points only, until `w` leaves the radius or work is done."""
+    z, listed, threshold, rate, batch, radius, max_steps, seen, w, clock, due, snapshots, state,
+    sure=0, growth=math.inf,
+):  # fmt: skip
+    """Make steps that look at listed points only, until `w` leaves the radius or work is done.
+
+    The first `sure` listed points are unfitted until then. The stretch also ends when `w1` has
+    grown by `growth`.
+    """
     size, dim = z.shape
     marked = listed.shape[0]
     rows = rows_of(z, listed)
     items = numbers(marked)
+    unsure = np.empty(marked + 1, np.int64)
+    hit = np.empty(marked + 1, np.int64)
     gradient = np.zeros(dim)
     w_ref = w.copy()
     first, cdf = table(size, marked, batch)
     # Where most batches hold no listed point, whole runs of them are jumped over.
     none = cdf[0] if first == 0 else 0.0
     log_none = math.log(none) if 0.5 < none < 1.0 else 0.0
-    dots = 0
-    while dots < LIST_SWEEPS * size and clock[STEPS] < max_steps:
+    work = 0.0
+    while work < LIST_SWEEPS * size * COST_SWEEP_DOT and clock[STEPS] < max_steps:
         target = uniform(state)
         if log_none < 0.0:
             jump = 1.0 + math.floor(math.log(1.0 - target) / log_none)
@@ -136,21 +115,27 @@ def listed_only(
         else:
             clock[STEPS] += 1
         k = first + drawn_from(cdf, target)
-        hits = 0
+        draw_distinct(state, items, marked, k)
+        # Without branches: what is drawn cannot be predicted.
+        hits, asked = np.int64(0), np.int64(0)
         for i in range(k):
-            j = i + below(state, marked - i)
-            items[i], items[j] = items[j], items[i]
-            row = rows[items[i]]
-            if dot(row, w) < threshold:
-                add_scaled(gradient, 1.0, row)
-                count_part(listed[items[i]], seen, clock)
-                hits += 1
-        dots += k + 1
+            hit[hits] = unsure[asked] = items[i]
+            is_sure = items[i] < sure
+            hits += 1 if is_sure else 0
+            asked += 0 if is_sure else 1
+        for i in range(asked):
+            hit[hits] = unsure[i]
+            hits += 1 if dot(rows[unsure[i]], w) < threshold else 0
+        work += COST_LISTED_STEP + k * COST_DRAW + asked * COST_NEAR_DOT + hits * COST_ADD
         if hits > 0:
             snapshots_before(clock[STEPS], w, clock, due, snapshots)
+            add_rows(gradient, rows, hit, hits)
             add_scaled(w, rate, gradient)
             gradient[:] = 0.0
+            for i in range(hits):
+                seen[listed[hit[i]]] = True
+            clock[PARTS] += hits
             clock[LAST_CHANGE] = clock[STEPS]
             clock[CHANGING] += 1
-            if not displacement(w, w_ref) < radius:
+            if not (displacement(w, w_ref) < radius and w[0] - w_ref[0] < growth):
                 break

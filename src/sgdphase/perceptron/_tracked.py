@@ -21,12 +21,22 @@ from sgdphase.perceptron._random import draw_distinct, uniform
 from sgdphase.perceptron._stretches import (
     CHANGING,
     LAST_CHANGE,
+    PARTS,
     SNAPSHOTS,
     STEPS,
-    count_part,
     snapshots_before,
 )
-from sgdphase.perceptron._vectors import FASTMATH, add_scaled, displacement, dot, rows_of
+from sgdphase.perceptron._vectors import (
+    FASTMATH,
+    add_rows,
+    add_scaled,
+    catch_up,
+    displacement,
+    dot,
+    inner,
+    rows_of,
+    whole_lines,
+)
 
 
 @njit(fastmath=FASTMATH)
@@ -47,37 +57,31 @@ def tracked(
     """
     size, dim = z.shape
     marked = listed.shape[0]
-    full = batch == size
     rows = rows_of(z, listed)
     max_columns = max(min(marked, size * dim // marked), 1)  # no larger than the training set
-    columns = np.empty((max_columns, marked))
+    padded = whole_lines(marked)
+    columns = np.zeros((max_columns, padded))
     column_of = np.empty(marked, np.int64)
     column_of[:] = -1
     known = 0
     unfitted = np.empty(marked + 1, np.int64)
-    turned = np.empty(marked + 1, np.int64)  # those that changed sides
     places = np.empty(marked, np.int64)
-    signs = np.empty(marked)
-    slack = np.empty(marked)  # z_mu . w - margin sqrt(d), negative where unfitted
+    delta = np.zeros(padded)
+    slack = np.zeros(padded)  # z_mu . w - margin sqrt(d), negative where unfitted
     for i in range(marked):
         slack[i] = dot(rows[i], w) - threshold
-    delta = np.zeros(marked)
-    in_delta = np.zeros(marked, np.bool_)
-    pending = np.zeros(marked, np.int64)  # hits not yet added to w
+    pending = np.zeros(marked)  # hits not yet added to w
     w_ref = w.copy()
     moved, path, work = 0.0, 0.0, 0.0
     while work < LIST_SWEEPS * size * COST_SWEEP_DOT:
         # Without branches: whether a point near the margin is unfitted cannot be predicted.
-        count, turns = np.int64(0), np.int64(0)
+        count = np.int64(0)
         for i in range(marked):
-            is_unfitted = slack[i] < 0.0
             unfitted[count] = i
-            count += 1 if is_unfitted else 0
-            turned[turns] = i
-            turns += 1 if is_unfitted != in_delta[i] else 0
-        if count == 0 or (count >= none_drawn.shape[0] and not full):
+            count += 1 if slack[i] < 0.0 else 0
+        if count == 0 or count >= none_drawn.shape[0]:
             break
-        none = none_drawn[count] if not full else 0.0
+        none = none_drawn[count]
         jump = 1.0
         if none > 0.0:
             jump += math.floor(math.log(1.0 - uniform(state)) / math.log(none))
@@ -88,22 +92,18 @@ def tracked(
         clock[LAST_CHANGE] = clock[STEPS]
         clock[CHANGING] += 1
         if clock[SNAPSHOTS] < due.shape[0] and due[clock[SNAPSHOTS]] < clock[STEPS]:
-            _catch_up(w, rate, rows, pending)
+            catch_up(w, rate, rows, pending)
             snapshots_before(clock[STEPS], w, clock, due, snapshots)
-        # At full batch only the points that changed sides change the sum.
-        hits, changed, chosen = count, turns, turned
-        if not full:
-            hits = at_least_one(state, size, count, batch, none)
-            draw_distinct(state, unfitted, count, hits)
-            changed, chosen = hits, unfitted
-            delta[:] = 0.0
+        hits = at_least_one(state, size, count, batch, none)
+        draw_distinct(state, unfitted, count, hits)
+        delta[:] = 0.0
         gathered = np.int64(0)
-        for h in range(changed):
-            i = chosen[h]
-            count_part(listed[i], seen, clock)
+        for h in range(hits):
+            i = unfitted[h]
             if column_of[i] < 0:
+                seen[listed[i]] = True
                 if known == max_columns:
-                    _add_columns(delta, columns, places, signs, gathered)
+                    add_rows(delta, columns, places, gathered)
                     gathered = np.int64(0)
                     column_of[:] = -1
                     known = 0
@@ -112,53 +112,27 @@ def tracked(
                 known += 1
                 work += marked * (COST_SWEEP_DOT if kept_at[listed[i]] < 0 else COST_GATHER)
             places[gathered] = column_of[i]
-            signs[gathered] = -1.0 if in_delta[i] else 1.0
             gathered += 1
-            in_delta[i] = full and not in_delta[i]
-        _add_columns(delta, columns, places, signs, gathered)
-        work += changed * (COST_CHANGE + marked * COST_ADDITION)
+        add_rows(delta, columns, places, gathered)
+        clock[PARTS] += hits
+        work += hits * (COST_CHANGE + marked * COST_ADDITION)
         squared_length = 0.0
         for h in range(hits):
             squared_length += delta[unfitted[h]]
-            pending[unfitted[h]] += 1
+            pending[unfitted[h]] += 1.0
         add_scaled(slack, rate, delta)
         path += rate * math.sqrt(max(squared_length, 0.0))
         work += COST_JUMP + marked * COST_SCAN
         if moved + path >= radius:
-            _catch_up(w, rate, rows, pending)
+            catch_up(w, rate, rows, pending)
             moved, path = displacement(w, w_ref), 0.0
             # Close to the edge every step would have to be checked.
             if not moved < 0.97 * radius:
                 break
-    _catch_up(w, rate, rows, pending)
+    catch_up(w, rate, rows, pending)
 
 
-@njit(fastmath=FASTMATH)
-def _add_columns(total, columns, places, signs, n):
-    """Add `n` columns, each with its sign; four at a time, to load and store the total less."""
-    size = total.shape[0]
-    k = 0
-    while k + 4 <= n:
-        a, b = columns[places[k]], columns[places[k + 1]]
-        c, d = columns[places[k + 2]], columns[places[k + 3]]
-        p, q, r, s = signs[k], signs[k + 1], signs[k + 2], signs[k + 3]
-        for i in range(size):
-            total[i] += (p * a[i] + q * b[i]) + (r * c[i] + s * d[i])
-        k += 4
-    while k < n:
-        add_scaled(total, signs[k], columns[places[k]])
-        k += 1
-
-
-@njit(fastmath=FASTMATH)
-def _catch_up(w, rate, rows, pending):
-    for i in range(rows.shape[0]):
-        if pending[i] > 0:
-            add_scaled(w, rate * pending[i], rows[i])
-            pending[i] = 0
-
-
-@njit(fastmath=FASTMATH)
+@inner(fastmath=FASTMATH)
 def _fill_column(z, mu, rows, listed, spent, kept, kept_at, column):
     """Inner products of point `mu` with the listed points."""
     marked = listed.shape[0]

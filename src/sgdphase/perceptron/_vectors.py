@@ -9,15 +9,20 @@ twice.
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import numpy as np
 from numba import njit
 
 # Reassociating sums lets the compiler vectorise them; nan and inf keep their meaning.
 FASTMATH = {"reassoc", "contract", "nsz"}
+_LINE = 8  # floats in a cache line
+# For functions that only compiled loops call: without what Python needs to call them, which takes
+# long to compile.
+inner = partial(njit, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 
 
-@njit(fastmath=FASTMATH)
+@inner(fastmath=FASTMATH)
 def dot(a, b):
     total = 0.0
     for i in range(a.shape[0]):
@@ -25,19 +30,19 @@ def dot(a, b):
     return total
 
 
-@njit(fastmath=FASTMATH)
+@inner(fastmath=FASTMATH)
 def add_scaled(a, scale, b):
     for i in range(a.shape[0]):
         a[i] += scale * b[i]
 
 
-@njit
+@inner()
 def copy_into(a, b):
     for i in range(b.shape[0]):
         a[i] = b[i]
 
 
-@njit
+@inner()
 def numbers(size):
     """`0, 1, ..., size - 1`."""
     items = np.empty(size, np.int64)
@@ -46,7 +51,13 @@ def numbers(size):
     return items
 
 
-@njit
+@inner()
+def whole_lines(size):
+    """So many floats and what fills their last cache line: rows of an array then begin with one."""
+    return (size + _LINE - 1) // _LINE * _LINE
+
+
+@inner()
 def rows_of(z, listed):
     rows = np.empty((listed.shape[0], z.shape[1]))
     for i in range(listed.shape[0]):
@@ -54,18 +65,38 @@ def rows_of(z, listed):
     return rows
 
 
-@njit
-def within(values, limit):
-    """The indices of the values that are at most `limit`."""
-    indices = np.empty(values.shape[0], np.int64)
-    count = 0
-    for i in range(values.shape[0]):
-        indices[count] = i
-        count += 1 if values[i] <= limit else 0
-    return indices[:count].copy()
+@inner()
+def up_to(items, values, limit):
+    """The items of values below `-limit`, then those up to `limit`, and the number of the first."""
+    chosen = np.empty(items.shape[0], np.int64)
+    count = np.int64(0)
+    for i in range(items.shape[0]):
+        chosen[count] = items[i]
+        count += 1 if values[i] < -limit else 0
+    first = count
+    for i in range(items.shape[0]):
+        chosen[count] = items[i]
+        count += 1 if -limit <= values[i] < limit else 0
+    return chosen[:count].copy(), first
 
 
-@njit(fastmath=FASTMATH)
+@inner(fastmath=FASTMATH)
+def add_rows(total, rows, chosen, n):
+    """Add the `n` chosen rows; four at a time, to load and store the total less."""
+    size = total.shape[0]
+    k = 0
+    while k + 4 <= n:
+        a, b = rows[chosen[k]], rows[chosen[k + 1]]
+        c, d = rows[chosen[k + 2]], rows[chosen[k + 3]]
+        for i in range(size):
+            total[i] += (a[i] + b[i]) + (c[i] + d[i])
+        k += 4
+    while k < n:
+        add_scaled(total, 1.0, rows[chosen[k]])
+        k += 1
+
+
+@inner(fastmath=FASTMATH)
 def displacement(w, w_ref):
     """How far `w` is from `w_ref`, a growth of `w1` not counted."""
     back = min(w[0] - w_ref[0], 0.0)
@@ -73,3 +104,12 @@ def displacement(w, w_ref):
     for i in range(1, w.shape[0]):
         total += (w[i] - w_ref[i]) ** 2
     return math.sqrt(total)
+
+
+@inner(fastmath=FASTMATH)
+def catch_up(w, rate, rows, pending):
+    """Add each row to `w` as often as is pending."""
+    for i in range(rows.shape[0]):
+        if pending[i] > 0.0:
+            add_scaled(w, rate * pending[i], rows[i])
+            pending[i] = 0.0
