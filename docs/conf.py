@@ -1,7 +1,7 @@
 """The site of sgdphase: `make docs` builds it into build/site.
 
 The pages are plain Markdown that GitHub renders too. What a site needs beyond that is done here:
-files of the repository's root become pages, and links to files that are no pages stay links.
+files outside of docs/ become pages, and links to files that are no pages stay links.
 """
 
 from __future__ import annotations
@@ -56,8 +56,12 @@ html_css_files = ["site.css"]
 html_copy_source = False
 html_show_sphinx = False
 
-# A page of the site whose text stands in the root of the repository.
-FROM_ROOT = {"contributing": "CONTRIBUTING.md", "changelog": "CHANGELOG.md"}
+# A page of the site whose text stands elsewhere in the repository.
+FROM_ROOT = {
+    "contributing": "CONTRIBUTING.md",
+    "changelog": "CHANGELOG.md",
+    "ranges": "src/sgdphase/cli/topics/ranges.md",
+}
 ROOMS = ("stats", "theory", "problems", "perceptron", "networks", "diagram", "paper")
 _LINK = re.compile(r"\]\(([^)#\s]+)(#[^)\s]*)?\)")
 _TO_EXPLORER = re.compile(
@@ -68,10 +72,11 @@ EXPLORER = "explore.html"
 
 
 def read_page(app: Any, name: str, source: list[str]) -> None:
-    """Take the text from the root where it stands there, and make its links those of the site."""
+    """Take the text from where it stands, and make its links those of the site."""
     folder = DOCS / Path(name).parent
     if name in FROM_ROOT:
-        folder, source[0] = ROOT, (ROOT / FROM_ROOT[name]).read_text()
+        path = ROOT / FROM_ROOT[name]
+        folder, source[0] = path.parent, path.read_text()
 
     def target(match: re.Match[str]) -> str:
         path, anchor = match[1], match[2] or ""

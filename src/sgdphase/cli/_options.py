@@ -11,7 +11,7 @@ import typer
 
 from sgdphase._models import MODELS, Model
 from sgdphase._parameters import BY_NAME, PARAMETERS, REQUIRED, Parameter, shown
-from sgdphase.cli._values import integer, integers, number, numbers
+from sgdphase.cli._values import for_option, integer, integers, number, numbers
 from sgdphase.errors import listed
 from sgdphase.problems._problem import IMAGES, NAMED
 
@@ -36,11 +36,11 @@ _SEVERAL = {int: integers, float: numbers}
 
 
 def number_option(flag: str, text: str) -> Any:
-    return typer.Option(flag, parser=number, metavar="NUMBER", help=text)
+    return typer.Option(flag, parser=for_option(number), metavar="NUMBER", help=text)
 
 
 def integer_option(flag: str, text: str) -> Any:
-    return typer.Option(flag, parser=integer, metavar="INTEGER", help=text)
+    return typer.Option(flag, parser=for_option(integer), metavar="INTEGER", help=text)
 
 
 WorkerCount = Annotated[
@@ -84,7 +84,7 @@ Slots = Annotated[
     typer.Option(
         "--slots",
         "--workers",
-        parser=integer,
+        parser=for_option(integer),
         metavar="INTEGER",
         help="Runs at a time, each in a process; by default one per core or GPU, 0 for none.",
     ),
@@ -102,7 +102,7 @@ def parts(text: str) -> list[str]:
 
 def numbers_option(flag: str, text: str) -> Any:
     """A list or range of numbers; annotate the parameter as `Any`."""
-    return typer.Option(flag, parser=numbers, metavar="NUMBERS", help=text)
+    return typer.Option(flag, parser=for_option(numbers), metavar="NUMBERS", help=text)
 
 
 def parameter_option(
@@ -212,7 +212,7 @@ def _option(model: Model, parameter: Parameter, grid: bool) -> inspect.Parameter
     default = None if default is None else shown(default)
     if grid and parameter.grid == "values":
         flag = f"--{name.replace('_', '-')}"
-        option = typer.Option(flag, parser=_SEVERAL[kind], metavar="RANGE", help=text)
+        option = typer.Option(flag, parser=for_option(_SEVERAL[kind]), metavar="RANGE", help=text)
         return _argument(name, Annotated[Any, option], default)
     kind = kind if default is not None else kind | None
     return _argument(name, Annotated[kind, parameter_option(name, text)], default)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sgdphase.cli._choosers import chosen
-from sgdphase.cli._values import number
+from sgdphase.cli._values import for_option, number
 from sgdphase.errors import InputError
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def _relative(text: str) -> float:
 Tolerance = Annotated[
     float,
     typer.Option(
-        parser=_relative, metavar="SHARE",
+        parser=for_option(_relative), metavar="SHARE",
         help="Relative difference of the result that counts as the same, as 0.01 or 1%.",
     ),
 ]  # fmt: skip

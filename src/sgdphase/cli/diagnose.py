@@ -25,7 +25,7 @@ from sgdphase.cli._options import (
 )
 from sgdphase.cli._output import answer
 from sgdphase.cli._stop import store_in_use
-from sgdphase.cli._values import integers, numbers
+from sgdphase.cli._values import for_option, integers, numbers
 from sgdphase.errors import InputError, check_folder
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def diagnose(
     betas: Annotated[
         Any,
         typer.Option(
-            parser=numbers,
+            parser=for_option(numbers),
             metavar="B1,B2",
             help="Betas of adamw; by default 0.9,0.999.",
         ),
@@ -95,7 +95,7 @@ def diagnose(
     batches: Annotated[
         Any,
         typer.Option(
-            parser=integers,
+            parser=for_option(integers),
             metavar="RANGE",
             help="The other batches, as 64,128,256; by default from yours on by factors of 2.",
         ),
@@ -127,7 +127,7 @@ def diagnose(
     train_sizes: Annotated[
         Any,
         typer.Option(
-            parser=integers,
+            parser=for_option(integers),
             metavar="RANGE",
             help="Until fitted: train sizes to measure at; by default as large as the budget "
             "allows. With --epochs: the number of points of a train(), which limits the batch.",

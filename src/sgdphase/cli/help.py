@@ -9,7 +9,7 @@ import typer
 
 from sgdphase.errors import InputError, likely, listed
 
-# Each is a file of `topics/`, which the documentation includes.
+# Each is a file of `topics/`. That of ranges is also a page of the site (docs/conf.py).
 TOPICS = {
     "ranges": "How to write numbers, lists and ranges.",
     "regimes": "What the regimes of SGD are, and how they are told.",
