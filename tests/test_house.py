@@ -299,7 +299,6 @@ BEHAVIOURS = {
     "_sweep/test_old_stores": "stores of older versions",
     "_sweep/test_torture": "the short form of the crash matrix",
     "_sweep/test_script": "a script without a guard",
-    "cli/test_faults": "errors that are ours, the user's or the system's",
     "cli/test_fuzz": "any command line ends well",
     "networks/test_rounding": "trainings that rounding would keep from ending",
     "networks/test_one_step": "one step against autograd",

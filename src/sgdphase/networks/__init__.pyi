@@ -1,3 +1,4 @@
+from ._cost import delay as delay
 from ._cost import expected_bytes as expected_bytes
 from ._cost import expected_seconds as expected_seconds
 from ._device import use_device as use_device

@@ -7,15 +7,16 @@ time `lr x steps` that grows with the margin, up to a limit.
 
 A plain training looks at many batches at once, so that a batch of fitted points costs its points
 alone. A batch that changes the weights is computed by itself, and the overhead of its layers
-exceeds the work on a small one. There are few of them, but if the training is hot. With momentum,
-regularisation or another loss than hinge every batch is of this kind. Other dynamics than SGD look at
-all points at every step.
+exceeds the work on a small one. There are few of them, unless the training is hot. With momentum,
+regularisation or another loss than hinge every batch is of this kind. Other dynamics than SGD look
+at all points at every step.
 """
 
 from __future__ import annotations
 
 import math
 
+from sgdphase._compiled import is_kept
 from sgdphase._records import Training
 from sgdphase.problems import CifarAnimals
 from sgdphase.problems._drawn import Drawn
@@ -42,6 +43,13 @@ _GD_MARGIN, _GD_LIMIT = 2e6, 4e3
 
 # Bytes of a layer, whatever its width.
 _LAYER = 1000
+
+
+def delay(model: str) -> str:
+    """What the first training waits for, if for anything."""
+    if model != "fc" or is_kept("sgdphase.networks._window", "walk"):
+        return ""
+    return "compiling the network's steps (once per installation, some seconds)"
 
 
 def expected_seconds(training: Training) -> float:
