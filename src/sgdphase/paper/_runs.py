@@ -202,13 +202,13 @@ def mean_at(
 
 def expected_unfitted(along: Trajectory, chi: float) -> FloatArray:
     """Unfitted fraction of the data distribution: that of a test set of infinite size."""
-    return theory.averages(along["lambda"], along["r"], chi).unfitted
+    return theory.unfitted_fraction(along["lambda"], along["r"], chi)
 
 
 def expected_error(lam: ArrayLike, chi: float) -> FloatArray:
     """Test error of a student with `lambda = w1/|w_perp|`: the points with `y f <= 0`."""
     angle = np.asarray(lam, dtype=np.float64)
-    return theory.averages(angle, np.zeros_like(angle), chi).unfitted
+    return theory.unfitted_fraction(angle, 0.0, chi)
 
 
 def computed_error(run: Run) -> float:

@@ -10,7 +10,7 @@ from sgdphase._records import Training
 from sgdphase._typing import FloatArray
 from sgdphase.perceptron._losses import value
 from sgdphase.perceptron._simulate import Points, Weights
-from sgdphase.theory import averages
+from sgdphase.theory import unfitted_fraction
 
 FINAL = (
     "w1",
@@ -63,13 +63,13 @@ def crossover_time(run: Weights, train: Points, *, chi: float, margin: float, lr
     """`t_hat`: when the unfitted fractions of training set and data distribution separate (SI 5).
 
     It is the time at which the training set's fraction has fallen to half of that of the
-    distribution at the same weights (`averages`, exact; a test set of 32768 points would hold too
+    distribution at the same weights (`unfitted_fraction`, exact; a test set of 32768 points would hold too
     few unfitted ones). Snapshots are searched by bisection, and log time is interpolated. NaN if
     the fractions are apart after the first step already, or never are.
     """
     root = math.sqrt(train.z.shape[1])
     w1, w_perp = run.snapshots[:, 0], np.linalg.norm(run.snapshots[:, 1:], axis=1)
-    expected = averages(w1 / w_perp, margin * root / w_perp, chi).unfitted
+    expected = unfitted_fraction(w1 / w_perp, margin * root / w_perp, chi)
 
     def ratio(i: int) -> float:
         return float((train.z @ run.snapshots[i] < margin * root).mean() / expected[i])

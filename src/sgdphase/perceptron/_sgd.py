@@ -70,7 +70,8 @@ def run_sgd(z, norms, threshold, rate, batch, max_steps, due, snapshots, state, 
 
     `z` are the points times their labels, `norms` their lengths, `threshold = margin sqrt(d)`,
     `rate = lr / (B sqrt(d))`. `snapshots[i]` becomes `w` after step `due[i]`, as far as the
-    training goes. `stop[0]` may be set from another thread to end early.
+    training goes. `state` is None at full batch, where nothing is drawn: each case is compiled
+    when it is needed. `stop[0]` may be set from another thread to end early.
     """
     size, dim = z.shape
     w = np.zeros(dim)
@@ -138,7 +139,7 @@ def run_sgd(z, norms, threshold, rate, batch, max_steps, due, snapshots, state, 
         elif 2.0 * SCOPE * radius < outer - moved:
             outer, w_outer = SCOPE * radius, w_ref
             scope, _ = up_to(scope, safe, outer)
-        if batch == size:
+        if state is None:
             unsure = listed[sure:]
             each = max(unsure.shape[0], 1) * COST_SWEEP_DOT
             if kind == TRACKED:

@@ -140,7 +140,7 @@ def simulate_sgd(
     threshold, rate = margin * root, lr / (batch * root)
     if loss == "hinge" and momentum == 0.0 and weight_decay == 0.0 and l1 == 0.0:
         given: tuple[Any, ...] = (points.z, points.norms, threshold, rate, batch)
-        return _run(run_sgd, given, dim, seed, max_steps)
+        return _run(run_sgd, given, dim, None if batch == size else seed, max_steps)
     goal = threshold if loss == "hinge" else threshold / 2
     shrink, pull = lr * weight_decay, lr * l1
     given = (points.z, threshold, goal, NUMBERS[loss], rate, shrink, pull, momentum, batch)
@@ -190,12 +190,13 @@ def simulate_sde(
 
 
 def _run(
-    loop: Callable[..., Any], given: tuple[Any, ...], dim: int, seed: int, max_steps: int
+    loop: Callable[..., Any], given: tuple[Any, ...], dim: int, seed: int | None, max_steps: int
 ) -> Weights:
+    """Run a compiled loop; without a seed it draws nothing."""
     due = snapshot_schedule(max_steps)
     snapshots = np.empty((len(due), dim))
     stop = np.zeros(1, np.int64)
-    state = random_state(seed, PERCEPTRON_BATCHES)
+    state = None if seed is None else random_state(seed, PERCEPTRON_BATCHES)
     # Compiled loops do not see signals: they run in another thread, and this one sees them.
     with ThreadPoolExecutor(max_workers=1) as beside:
         running = beside.submit(loop, *given, max_steps, due, snapshots, state, stop)

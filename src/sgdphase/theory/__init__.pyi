@@ -1,5 +1,6 @@
 from ._averages import Averages as Averages
 from ._averages import averages as averages
+from ._averages import unfitted_fraction as unfitted_fraction
 from ._constants import CHI_MAX as CHI_MAX
 from ._constants import Asymptotic as Asymptotic
 from ._constants import Constants as Constants

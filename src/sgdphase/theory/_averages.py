@@ -73,6 +73,36 @@ def averages(lam: npt.ArrayLike, r: npt.ArrayLike, chi: float) -> Averages:
     >>> a.unfitted.round(4).tolist(), a.g1.round(4).tolist()
     ([0.5, 0.0025], [0.6267, 0.0003])
     """
+    from sgdphase.theory._compiled import averages_many
+
+    lam_all, r_all = _checked(lam, r, chi)
+    # Copies: arrays that share memory by broadcasting are not to be written to.
+    flat = averages_many(lam_all.flatten(), r_all.flatten(), quadrature(float(chi)))
+    return Averages(*(flat[:, i].reshape(lam_all.shape)[()] for i in range(6)))
+
+
+def unfitted_fraction(lam: npt.ArrayLike, r: npt.ArrayLike, chi: float) -> FloatArray:
+    """The unfitted fraction alone, `averages(lam, r, chi).unfitted`.
+
+    Parameters
+    ----------
+    lam, r, chi
+        As in `averages`.
+
+    Examples
+    --------
+    >>> unfitted_fraction(lam=[0.0, 10.0], r=0.0, chi=1.0).round(4).tolist()
+    [0.5, 0.0025]
+    """
+    from sgdphase.theory._compiled import unfitted_at
+
+    lam_all, r_all = _checked(lam, r, chi)
+    flat = unfitted_at(lam_all.flatten(), r_all.flatten(), quadrature(float(chi)))
+    return flat.reshape(lam_all.shape)[()]
+
+
+def _checked(lam: npt.ArrayLike, r: npt.ArrayLike, chi: float) -> tuple[FloatArray, FloatArray]:
+    """`lam` and `r` as arrays of one shape."""
     check_chi(chi, CHI_MAX)
     lam_in, r_in = numbers("lam", lam), numbers("r", r)
     if not np.all(np.isfinite(lam_in)):
@@ -80,11 +110,7 @@ def averages(lam: npt.ArrayLike, r: npt.ArrayLike, chi: float) -> Averages:
     if not np.all(r_in >= 0):
         raise InputError(f"r = {one_line(r)}: must be >= 0 (inf allowed)")
     lam_all, r_all = np.broadcast_arrays(lam_in, r_in)
-    from sgdphase.theory._compiled import averages_many
-
-    # Copies: arrays that share memory by broadcasting are not to be written to.
-    flat = averages_many(lam_all.flatten(), r_all.flatten(), quadrature(float(chi)))
-    return Averages(*(flat[:, i].reshape(lam_all.shape)[()] for i in range(6)))
+    return lam_all, r_all
 
 
 @lru_cache(maxsize=64)

@@ -135,19 +135,37 @@ def _gauss_integrals(
 
 
 @kept()
+def bracket_integrals(lam: float, r: float, rule: Rule) -> tuple[float, float, float]:
+    """``(I_0, I_1, I_2)`` for any finite ``lam`` and ``r >= 0``."""
+    if lam >= 0:
+        return _erfc_integrals(lam, r, rule)
+    # 1 + erf((r + |lam| x)/sqrt(2)) = 2 - erfc((|lam| x - (-r))/sqrt(2))
+    i0, i1, i2 = _erfc_integrals(-lam, -r, rule)
+    f0, f1, f2 = _erfc_integrals(0.0, math.inf, rule)
+    return f0 - i0, f1 - i1, f2 - i2
+
+
+@kept()
+def unfitted_at(lam: FloatArray, r: FloatArray, rule: Rule) -> FloatArray:
+    """``I_0`` at several points. It alone compiles in a third of the time of all averages."""
+    out = np.empty(lam.size)
+    for i in range(lam.size):
+        out[i] = bracket_integrals(lam[i], r[i], rule)[0]
+    return out
+
+
+@kept()
 def moments(
     lam: float, r: float, rule: Rule
 ) -> tuple[float, float, float, float, float, float, float, float, float]:
     """``(I_0, I_1, I_2, J_0, J_1, J_2, D_0, D_1, E)`` for any finite ``lam`` and ``r >= 0``."""
+    i0, i1, i2 = bracket_integrals(lam, r, rule)
     if lam >= 0:
-        i0, i1, i2 = _erfc_integrals(lam, r, rule)
         j0, j1, j2, d0, d1, e = _gauss_integrals(lam, r, rule)
         return i0, i1, i2, j0, j1, j2, d0, d1, e
-    # 1 + erf((r + |lam| x)/sqrt(2)) = 2 - erfc((|lam| x - (-r))/sqrt(2)), and a changes sign
-    i0, i1, i2 = _erfc_integrals(-lam, -r, rule)
-    f0, f1, f2 = _erfc_integrals(0.0, math.inf, rule)
+    # a changes sign
     j0, j1, j2, d0, d1, e = _gauss_integrals(-lam, -r, rule)
-    return f0 - i0, f1 - i1, f2 - i2, j0, j1, j2, -d0, -d1, e
+    return i0, i1, i2, j0, j1, j2, -d0, -d1, e
 
 
 @kept()
