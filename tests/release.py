@@ -30,4 +30,4 @@ def faults() -> list[str]:
 
 
 if __name__ == "__main__":
-    sys.exit("\n".join(faults()))
+    sys.exit("\n".join(faults()) or None)
