@@ -6,7 +6,11 @@ a mean that is off by 0.3 standard deviations is noticed: 1 % for the weights, a
 time. Every test has a chance of 1e-4 to fail by accident; seeds are fixed.
 """
 
+import json
 import math
+import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -62,8 +66,57 @@ def test_same_distribution_as_the_plain_loop(case, points) -> None:  # type: ign
         assert stats.ttest_ind(a, b, equal_var=False).pvalue > LEVEL, name
 
 
+FULL_RATES = (2**-3, 1.0, 100.0)
+# Without compilation, so that calls can be seen: the kind of each stretch, and what it makes use of.
+WATCH = """
+import json, math, sys
+from sgdphase import Points, TeacherTask
+from sgdphase.perceptron import _sgd, simulate_sgd
+
+used = set()
+
+def watched(kind, real):
+    def call(z, listed, *rest):
+        used.add(kind)
+        radius, sure = {"listed_only": (3, 11), "slide": (2, 5), "descend": (2, 5)}.get(kind, (3, 3))
+        if kind != "plain" and len(listed) < len(z) and math.isfinite(rest[radius]):
+            used.add(f"{kind} within a radius")
+        if radius != sure and rest[sure] > 0:
+            used.add(f"{kind} with sure points")
+        return real(z, listed, *rest)
+    return call
+
+def up_to(scope, *rest, real=_sgd.up_to):
+    if len(scope) < size:
+        used.add("scope")
+    return real(scope, *rest)
+
+_sgd.up_to = up_to
+for kind in ("plain", "listed_only", "tracked", "slide", "descend"):
+    setattr(_sgd, kind, watched(kind, getattr(_sgd, kind)))
+for size, dim, chi, margin, batch, lr in json.loads(sys.argv[1]):
+    points = Points.of(TeacherTask(dim=dim, chi=chi).train_set(size, 0))
+    simulate_sgd(points, margin=margin, lr=lr, batch=batch, max_steps=20000)
+print(json.dumps(sorted(used)))
+"""
+
+
+def test_what_is_compared_with_the_plain_loop_uses_every_kind_of_stretch() -> None:
+    full = [(700, 24, 1.0, 2**-5, 700, lr) for lr in FULL_RATES]
+    said = subprocess.check_output(
+        [sys.executable, "-W", "ignore", "-c", WATCH, json.dumps([*CASES.values(), *full])],
+        text=True, env=os.environ | {"NUMBA_DISABLE_JIT": "1"},
+    )  # fmt: skip
+    assert json.loads(said) == [
+        "descend", "descend with sure points", "descend within a radius",
+        "listed_only", "listed_only with sure points", "listed_only within a radius",
+        "plain", "scope", "slide", "slide with sure points", "slide within a radius",
+        "tracked", "tracked within a radius",
+    ]  # fmt: skip
+
+
 def test_full_batch_is_the_plain_loop_to_rounding(points) -> None:
-    for lr in (2**-3, 1.0, 100.0):
+    for lr in FULL_RATES:
         data = points(700, 24, 1.0)
         run = simulate_sgd(data, margin=2**-5, lr=lr, batch=700)
         w, steps = reference_sgd(data.z, margin=2**-5, lr=lr, batch=700, seed=0, max_steps=10**9)

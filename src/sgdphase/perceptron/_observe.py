@@ -63,9 +63,9 @@ def crossover_time(run: Weights, train: Points, *, chi: float, margin: float, lr
     """`t_hat`: when the unfitted fractions of training set and data distribution separate (SI 5).
 
     It is the time at which the training set's fraction has fallen to half of that of the
-    distribution at the same weights (`unfitted_fraction`, exact; a test set of 32768 points would hold too
-    few unfitted ones). Snapshots are searched by bisection, and log time is interpolated. NaN if
-    the fractions are apart after the first step already, or never are.
+    distribution at the same weights (`unfitted_fraction`, exact; a test set of 32768 points would
+    hold too few unfitted ones). Snapshots are searched by bisection, and log time is interpolated.
+    NaN if the fractions are apart after the first step already, or never are.
     """
     root = math.sqrt(train.z.shape[1])
     w1, w_perp = run.snapshots[:, 0], np.linalg.norm(run.snapshots[:, 1:], axis=1)

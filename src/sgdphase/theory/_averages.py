@@ -97,7 +97,7 @@ def unfitted_fraction(lam: npt.ArrayLike, r: npt.ArrayLike, chi: float) -> Float
     from sgdphase.theory._compiled import unfitted_at
 
     lam_all, r_all = _checked(lam, r, chi)
-    flat = unfitted_at(lam_all.flatten(), r_all.flatten(), quadrature(float(chi)))
+    flat: FloatArray = unfitted_at(lam_all.flatten(), r_all.flatten(), quadrature(float(chi)))
     return flat.reshape(lam_all.shape)[()]
 
 

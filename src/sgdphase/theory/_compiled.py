@@ -138,7 +138,8 @@ def _gauss_integrals(
 def bracket_integrals(lam: float, r: float, rule: Rule) -> tuple[float, float, float]:
     """``(I_0, I_1, I_2)`` for any finite ``lam`` and ``r >= 0``."""
     if lam >= 0:
-        return _erfc_integrals(lam, r, rule)
+        i0, i1, i2 = _erfc_integrals(lam, r, rule)
+        return i0, i1, i2
     # 1 + erf((r + |lam| x)/sqrt(2)) = 2 - erfc((|lam| x - (-r))/sqrt(2))
     i0, i1, i2 = _erfc_integrals(-lam, -r, rule)
     f0, f1, f2 = _erfc_integrals(0.0, math.inf, rule)
