@@ -201,7 +201,11 @@ def _called(words: list[str], made_up: Any) -> tuple[int, str, str, str]:
 
 def _fault(words: list[str], code: int, out: str, err: str, new: Collection[str]) -> str:
     """What is wrong with the end of a command line, in a few words."""
-    said = [line for line in err.splitlines() if re.match(r"sgdphase:(?! warning:)", line)]
+    said = [
+        line
+        for line in err.splitlines()
+        if re.match(r"sgdphase:(?! warning:| \d+ cells left out)", line)
+    ]
     if "Traceback (most recent call last)" in out + err:
         return "a traceback is printed"
     if code == 2:

@@ -114,6 +114,24 @@ def test_a_line_that_failed_once_is_answered(place: fuzz.Place, line: str, answe
     assert answer in ended.out
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        # Some observables are NaN, and some are 0.
+        "diagnose train.py --lr 0.05 --batch 32 --epochs=40 --out=report --train-sizes=64,128 "
+        "--higher-is-better --dask tcp://here:8786",
+        # A name that SQLite cannot take.
+        "sweep command 'python train.py --lr {lr} --bs {batch} --seed {seed}' --lr '2^-10..2^-4' "
+        "--batch '16..1024*4' --seeds 3 --metric=val_loss=json:metrics.json --store '\udcff.csv'",
+        "sweep mobilenet --train-size=1,5 '--lr=2^-2..2^6*4' --batch '1..256*4' --test-size 2048 "
+        "--seeds=2 --store new.sqlite",
+    ],
+)
+def test_a_line_that_failed_once_ends_well(place: fuzz.Place, line: str) -> None:
+    ended = place.run(shlex.split(line))
+    assert not ended.fault, ended.detail or ended.fault
+
+
 def test_a_traceback_is_a_fault(place: fuzz.Place, monkeypatch: pytest.MonkeyPatch) -> None:
     """The net catches what it is for: a raise, a warning, a file left behind, no reason."""
     assert "ZeroDivisionError" in _with("theory constants", lambda *_: 1 / 0, place, monkeypatch)

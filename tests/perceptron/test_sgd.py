@@ -40,6 +40,7 @@ CASES = {
     "GD, B=1": (512, 16, 1.0, 0.5, 1, 2**-5),
     "GD, small batch": (500, 16, 1.0, 2**-3, 16, 2**-4),
     "GD, large batch": (512, 12, 1.0, 2**-4, 128, 2**-2),
+    "GD, small steps": (256, 8, 1.0, 2**-3, 16, 2**-4),
 }
 
 
@@ -67,18 +68,20 @@ def test_same_distribution_as_the_plain_loop(case, points) -> None:  # type: ign
 
 
 FULL_RATES = (2**-3, 1.0, 100.0)
-# Without compilation, so that calls can be seen: the kind of each stretch, and what it makes use of.
+# Without compilation, so that calls can be seen: the kinds of stretches, and what they make use of.
 WATCH = """
 import json, math, sys
 from sgdphase import Points, TeacherTask
 from sgdphase.perceptron import _sgd, simulate_sgd
 
 used = set()
+# Where among the arguments the radius and the number of sure points are.
+AT = {"listed_only": (3, 11), "slide": (2, 5), "descend": (2, 5)}
 
 def watched(kind, real):
     def call(z, listed, *rest):
         used.add(kind)
-        radius, sure = {"listed_only": (3, 11), "slide": (2, 5), "descend": (2, 5)}.get(kind, (3, 3))
+        radius, sure = AT.get(kind, (3, 3))
         if kind != "plain" and len(listed) < len(z) and math.isfinite(rest[radius]):
             used.add(f"{kind} within a radius")
         if radius != sure and rest[sure] > 0:

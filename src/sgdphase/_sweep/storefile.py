@@ -92,6 +92,8 @@ def is_empty(path: Path) -> bool:
 
 def check(path: Path) -> None:
     """Raise `InputError` unless the file is absent, empty, or a sound store; change no byte."""
+    if "\\udc" in ascii(str(path)):  # bytes that are no text; SQLite takes none
+        raise InputError(f"{str(path)!a} is no text in UTF-8: a store needs another name")
     if is_empty(path):
         return
     if not path.is_file():

@@ -86,7 +86,8 @@ def neighbour_slopes(
         ours = compared.values(yours, name)
         seeds = sorted(set(ours).intersection(*values.values()))
         every = [by_seed[seed] for by_seed in (ours, *values.values()) for seed in seeds]
-        if not seeds or min(every) <= 0 or any(step == 0 for _, step in places.values()):
+        has_logs = all(0 < value < math.inf for value in every)  # also not NaN
+        if not seeds or not has_logs or any(step == 0 for _, step in places.values()):
             continue
         slopes[name] = {
             key: np.array([math.log(values[key][s] / ours[s]) / places[key][1] for s in seeds])
