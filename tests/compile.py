@@ -21,8 +21,10 @@ from test_stretches import STRETCHES, after_stretch  # noqa: E402
 def main() -> None:
     """Call every function that numba keeps compiled."""
     task = TeacherTask(dim=8)
-    for momentum in (0.0, 0.5):
-        sp.train(sp.Training(task, train_size=64, lr=1.0, batch=4, momentum=momentum))
+    for batch, momentum in ((4, 0.0), (64, 0.0), (4, 0.5)):
+        sp.train(sp.Training(task, train_size=64, lr=1.0, batch=batch, momentum=momentum))
+    sp.train(sp.Training(task, train_size=64, lr=1.0, batch=4, model="fc"))
+    sp.theory.averages(1.0, 1.0, chi=1.0)
     points = sp.perceptron.Points.of(task.train_set(64, seed=0))
     sp.simulate_sde(points, margin=0.1, temperature=1.0, dt=0.1, max_time=1.0)
     model = {"chi": 1.0, "dim": 8, "margin": 0.1, "temperature": 1.0}

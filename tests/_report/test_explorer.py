@@ -7,6 +7,7 @@ theory to 1e-6, the regimes and boundaries of a table of runs to rounding.
 from __future__ import annotations
 
 import json
+import math
 import re
 import shutil
 from collections.abc import Iterator
@@ -108,10 +109,25 @@ def modules(browser: Any) -> Iterator[Any]:
     page.close()
 
 
+def differences(a: Any, b: Any, place: str = "") -> list[str]:
+    """Where two JSON documents differ by more than rounding."""
+    if isinstance(a, dict) and isinstance(b, dict) and a.keys() == b.keys():
+        return [text for key in a for text in differences(a[key], b[key], f"{place}.{key}")]
+    if isinstance(a, list) and isinstance(b, list) and len(a) == len(b):
+        return [
+            t
+            for i, both in enumerate(zip(a, b, strict=True))
+            for t in differences(*both, f"{place}[{i}]")
+        ]
+    if isinstance(a, float) and isinstance(b, float):
+        return [] if math.isclose(a, b, rel_tol=1e-9) else [f"{place}: {a} and {b}"]
+    return [] if a == b else [f"{place}: {a} and {b}"]
+
+
 def test_stored_plane_is_that_of_the_table() -> None:
-    """Made again from the 1610 runs, the data file is the same, to the last digit."""
+    """Made again from the 1610 runs, the data file is the same, to rounding."""
     made = table_plane(read_table(RUNS), "fig1a")
-    assert made == json.loads(STORED.read_text())
+    assert differences(made, json.loads(STORED.read_text())) == []
     assert sum(made["runs"]) == 1610
     whole = phase_diagram(read_table(RUNS))
     assert whole.critical_batch is not None

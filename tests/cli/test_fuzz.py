@@ -84,7 +84,7 @@ def test_any_line_ends_well(command: Command, place: fuzz.Place) -> None:
         ("diagnose foreign.sqlite --lr 1 --batch 1 --epochs 1", "foreign.sqlite: "),
         ("train fc --data encrypted.npz", "encrypted"),
         ("train fc --data header.npz", "damaged"),
-        ("train perceptron --lr '\udcff'", "'\\udcff' is no text in UTF-8"),
+        ("train perceptron --lr '\udcff'", "'\\udcff' is not a number"),
         ("claims '\x1b[31m'", "\\x1b[31m"),
     ],
 )  # fmt: skip

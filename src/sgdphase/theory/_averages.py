@@ -73,9 +73,9 @@ def averages(lam: npt.ArrayLike, r: npt.ArrayLike, chi: float) -> Averages:
     >>> a.unfitted.round(4).tolist(), a.g1.round(4).tolist()
     ([0.5, 0.0025], [0.6267, 0.0003])
     """
+    lam_all, r_all = _checked(lam, r, chi)
     from sgdphase.theory._compiled import averages_many
 
-    lam_all, r_all = _checked(lam, r, chi)
     # Copies: arrays that share memory by broadcasting are not to be written to.
     flat = averages_many(lam_all.flatten(), r_all.flatten(), quadrature(float(chi)))
     return Averages(*(flat[:, i].reshape(lam_all.shape)[()] for i in range(6)))
@@ -94,9 +94,9 @@ def unfitted_fraction(lam: npt.ArrayLike, r: npt.ArrayLike, chi: float) -> Float
     >>> unfitted_fraction(lam=[0.0, 10.0], r=0.0, chi=1.0).round(4).tolist()
     [0.5, 0.0025]
     """
+    lam_all, r_all = _checked(lam, r, chi)
     from sgdphase.theory._compiled import unfitted_at
 
-    lam_all, r_all = _checked(lam, r, chi)
     flat: FloatArray = unfitted_at(lam_all.flatten(), r_all.flatten(), quadrature(float(chi)))
     return flat.reshape(lam_all.shape)[()]
 
