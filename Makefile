@@ -3,7 +3,7 @@
 # make test-examples   install the libraries of examples/ too, and ask about each script
 # make docs   install what the site needs too, run the notebooks, build build/site, check its links
 # make quick-start   do what docs/quick-start.md says in an empty environment, by the clock
-# make bench  speed compared with the plain loop, in the same run; expected times against measured
+# make bench  speed, scale and expected times, with targets: half an hour on idle cores
 # make fuzz   try N command lines (2000) and count tracebacks; docs/robustness.md has a table
 # make torture  crash a sweep N times (40) and count what is lost; docs/store.md has a table
 # make test-browser   only the tests of the pages in a browser
@@ -110,9 +110,7 @@ release-check: wheel-test
 	test -z "$$(git status --porcelain)" || { git status --short; exit 1; }
 
 bench: $(VENV)/.stamp
-	$(BIN)/python benchmarks/bench.py
-	$(BIN)/python benchmarks/bench_networks.py
-	$(BIN)/python benchmarks/bench_clocks.py
+	$(BIN)/python benchmarks/run_all.py
 
 N ?= 40
 fuzz: $(VENV)/.stamp

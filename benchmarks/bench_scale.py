@@ -57,21 +57,29 @@ def slope(x: Sequence[float], y: Sequence[float]) -> float:
     return float(np.polyfit(np.log(x[half:]), np.log(y[half:]), 1)[0])
 
 
-def trainings() -> None:
+Rows = list[tuple[str, str, str]]
+
+
+def trainings() -> Rows:
+    """Rows of the table: what, measured, target."""
     print(f"batch 1, T = {TEMPERATURE}, chi = {CHI:g}, margin = 2^-7")
     print(f"{'P':>9}{'d':>6}{'CPU s':>12}{'GB':>10}{'steps':>16}")
-    by_size = [measured(*each) for each in SIZES]
-    by_dim = [measured(*each) for each in DIMENSIONS]
-    largest = measured(*LARGEST)
-    sizes, dims = [size for size, _ in SIZES], [dim for _, dim in DIMENSIONS]
-    for of, values, rows in (("P", sizes, by_size), ("d", dims, by_dim)):
-        seconds, _, steps = zip(*rows, strict=True)
-        print(
-            f"exponents of {of}: CPU {slope(values, seconds):.2f}, steps {slope(values, steps):.2f}"
-        )
-    print(f"theory: t* ~ T P^b, b = {1 + 2 / (1 + CHI):g}")
-    memory = max(largest[1], by_size[-1][1])
-    print(f"most memory: {memory:.2f} GB (target: below {MOST_MEMORY:g})")
+    by_size, by_dim = ([measured(*each) for each in cells] for cells in (SIZES, DIMENSIONS))
+    largest = {each: measured(*each) for each in [LARGEST]} | {SIZES[-1]: by_size[-1]}
+    table = []
+    for of, values, rows in (
+        ("P", [size for size, _ in SIZES], by_size),
+        ("d", [dim for _, dim in DIMENSIONS], by_dim),
+    ):
+        cpu, _, steps = (slope(values, column) for column in zip(*rows, strict=True))
+        theory = f" (theory of the time: {1 + 2 / (1 + CHI):g})" if of == "P" else ""
+        found = f"CPU time ~ {of}^{cpu:.2f}, steps ~ {of}^{steps:.2f}{theory}"
+        table.append((f"perceptron, B = 1, cost against {of}", found, ""))
+    for (size, dim), (cpu, memory, _) in largest.items():
+        row = f"perceptron, P = {size}, d = {dim}, B = 1", f"{memory:.1f} GB, {cpu:.0f} s", "4 GB"
+        table.append(row)
+    print(*(f"{what}: {found}" for what, found, _ in table), sep="\n")
+    return table
 
 
 def seconds(work: Callable[[], Any]) -> float:
@@ -80,37 +88,36 @@ def seconds(work: Callable[[], Any]) -> float:
     return time.perf_counter() - began
 
 
-def sweep_of_many(count: int = 100_000) -> None:
+def sweep_of_many(count: int = 100_000) -> Rows:
+    """Rows of the table: what, measured, target."""
     import sgdphase as sp
 
-    side = round(math.sqrt(count / 10))
+    side, workers = round(math.sqrt(count / 10)), os.cpu_count() or 1
     rates = np.geomspace(2.0**-3, 2.0**3, side).tolist()
     plan = sp.grid(
         dim=4, train_size=side, lr=rates, batch=range(1, side + 1), seeds=10, test_size=16
     )
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "runs.sqlite"
-        workers = os.cpu_count() or 1
         wall = seconds(lambda: sp.sweep(plan, file, workers=workers))
-        store = sp.Store(file)
-        runs: list[Any] = []
-        reading = seconds(lambda: runs.extend(store.runs()))
-        inside = sum(run.seconds for run in runs)
-        overhead = 1e3 * (wall * workers - inside) / len(runs)
-        size = file.stat().st_size / len(runs)
-        print(f"\nsweep of {len(runs)} trainings on {workers} processes: {wall:.0f} s, of which "
-              f"{inside / workers:.0f} s in trainings")  # fmt: skip
-        print(f"overhead: {overhead:.2f} ms of a core per training (target: below 1)")
-        print(f"store: {size:.0f} bytes per training (target: below 1000)")
-        print(f"reading all runs: {reading:.1f} s")
-        for command in ("runs", f"export {folder}/runs.csv", "diagram"):
-            name, *rest = command.split()
+        inside = sum(run.seconds for run in sp.Store(file).runs())
+        overhead = 1e3 * (wall * workers - inside) / len(plan)
+        table = [
+            (f"overhead of a training, in a sweep of {len(plan)}", f"{overhead:.2f} ms", "1 ms"),
+            ("size of a run in the store", f"{file.stat().st_size / len(plan):.0f} B", "1000 B"),
+        ]
+        for name, *rest in (["runs"], ["export", f"{folder}/runs.csv"], ["diagram"]):
             line = [sys.executable, "-m", "sgdphase", name, str(file), *rest]
             took = seconds(lambda line=line: subprocess.check_output(line))
-            print(f"sgdphase {name}: {took:.1f} s")
+            table.append((f"`sgdphase {name}` of it", f"{took:.1f} s", "seconds"))
+    print(*(f"{what}: {found}" for what, found, _ in table), sep="\n")
+    return table
+
+
+def main(*names: str) -> Rows:
+    parts = {"trainings": trainings, "sweep": sweep_of_many}
+    return [row for name in names or parts for row in parts[name]()]
 
 
 if __name__ == "__main__":
-    parts = {"trainings": trainings, "sweep": sweep_of_many}
-    for name in sys.argv[1:] or parts:
-        parts[name]()
+    main(*sys.argv[1:])
