@@ -348,7 +348,9 @@ class Matrix:
         store = Store(self.store)
         runs = {} if store.is_empty else {run.training.key: run.outcome for run in store.runs()}
         same = {key for key, outcome in runs.items() if outcome == self.reference[key]}
-        count.lost += len(runs.keys() - same)
+        if runs.keys() != same:
+            count.lost += len(runs.keys() - same)
+            self.say(f"with other numbers: {', '.join(runs.keys() - same)}")
         return same
 
     def _starts(self) -> list[tuple[str, int]]:
@@ -362,7 +364,15 @@ class Matrix:
 
     def _new_store(self, count: Count) -> None:
         folder = self.store.parent
-        count.lost += (folder / "runs.sqlite-checkpoints").exists()  # left behind
+        checkpoints = folder / "runs.sqlite-checkpoints"
+        if checkpoints.exists():
+            # Killed after the last run was written, before its checkpoint was deleted, which the
+            # next sweep does.
+            with self._started("", 0.0) as sweep:
+                _wait(sweep.process)
+        if checkpoints.exists():
+            count.lost += 1
+            self.say("checkpoints are left behind")
         for path in folder.iterdir():
             shutil.rmtree(path) if path.is_dir() else path.unlink()
         self.stores += 1
