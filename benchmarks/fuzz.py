@@ -117,7 +117,8 @@ class Place:
                 during.append(self._called(other, stubs(), self._files().keys()))
 
         ended = self._called(words, stubs(world, meanwhile, dice.random() < 0.2), self.state.keys())
-        if trained and re.fullmatch(r"exit code 2 leaves .*: \['[^',]*\.sqlite'\]", ended.fault):
+        left = re.fullmatch(r"exit code 2 leaves .*: \['([^']*)'\]", ended.fault)
+        if trained and left and any(left[1] in (w, w.partition("=")[2]) for w in words):
             ended = Ended(ended.code, ended.out, ended.err)  # runs that were made are kept
         return next((each for each in during if each.fault), ended)
 
