@@ -118,7 +118,8 @@ class Place:
 
         ended = self._called(words, stubs(world, meanwhile, dice.random() < 0.2), self.state.keys())
         left = re.fullmatch(r"exit code 2 leaves .*: \['([^']*)'\]", ended.fault)
-        if trained and left and any(left[1] in (w, w.partition("=")[2]) for w in words):
+        named = {part for word in words for part in (word, word.partition("=")[2])}
+        if trained and left and (left[1] in named or left[1].endswith(".sqlite")):
             ended = Ended(ended.code, ended.out, ended.err)  # runs that were made are kept
         return next((each for each in during if each.fault), ended)
 
