@@ -10,7 +10,7 @@ from itertools import count
 import pytest
 
 from sgdphase._records import STATUSES
-from sgdphase._sweep import Plan, Store, sweep
+from sgdphase._sweep import Plan, Store, grid, missing, sweep
 from sgdphase._sweep.progress import Bars, Lines
 from sgdphase._sweep.tally import Tally
 
@@ -40,3 +40,8 @@ def test_what_is_waited_for_is_said_once_a_minute(monkeypatch: pytest.MonkeyPatc
     for _ in range(50):
         lines.show(tally, [])
     assert out.getvalue() == 2 * "0 of 8 done, compiling\n"
+
+
+def test_a_training_is_not_expected_to_take_longer_than_it_may(store: Store) -> None:
+    plan = grid(dim=8, train_size=32, lr=1.0, batch=1, l1=0.1, model="diagonal", max_seconds=5.0)
+    assert [job.cost for job in missing(plan, store)] == [5.0]

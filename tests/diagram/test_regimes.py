@@ -51,3 +51,13 @@ def test_noise_makes_cells_unclear_rather_than_wrong(model):
         clear += named.sum()
         wrong += (found.regime != truth)[named].sum()
     assert wrong < 0.1 * clear
+
+
+def test_the_end_of_a_growth_is_not_gradient_descent(model):
+    """A plane without GD, whose largest learning rates change nothing any more."""
+    plane = plane_from_table(model.table(np.random.default_rng(0)))
+    rates = np.minimum(plane.lr, plane.lr[-4])
+    value = (rates[:, None] / plane.batch)[..., None] * np.ones(plane.seed.size)
+    found = classify(replace(plane, value=value, status=np.full(value.shape, "fitted")))
+    assert not (found.regime == "GD").any()
+    assert (found.regime[:-5] == "noise-dominated").all()

@@ -76,7 +76,7 @@ def missing(
         else Job(training, _UNFORESEEN_SECONDS, is_foreseen=False)
         for training, key in zip_longest(wanted, keys)
         if _is_missing(standing.get(key), trajectories, retry)
-        for cost in [costs[training.model](training)]
+        for cost in [min(costs[training.model](training), training.max_seconds or math.inf)]
     ]
 
 

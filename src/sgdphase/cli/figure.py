@@ -120,6 +120,10 @@ def verify(
     if differences:
         raise typer.Exit(1)
     print(f"{count} claims: the same numbers and verdicts")
+    claims = read_claims(folder)
+    if old := list(dict.fromkeys(claim["figure"] for claim in claims if not claim["runs"])):
+        print(f"{len(claims) - count} claims of figures without tables were not decided again: "
+              f"{', '.join(old)}")  # fmt: skip
 
 
 def _print_claims(ledger: list[dict[str, Any]], title: str) -> None:

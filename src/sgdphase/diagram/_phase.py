@@ -271,6 +271,7 @@ def _best(
         lr=float(plane.lr[i]),
         batch=float(plane.batch[j]),
         regime=str(regime[i, j]),  # type: ignore[arg-type]
-        test_error=interval(float(mean[lowest]), copies[:, lowest], level),
+        # An error is not below 0, whatever its noise.
+        test_error=interval(float(mean[lowest]), np.maximum(copies[:, lowest], 0.0), level),
         confidence=share,
     )

@@ -88,7 +88,9 @@ def classify(
     The confidence of a cell is the share of bootstrap replicates (over seeds) whose slopes are
     nearest to the same target. A cell is `unclear` if that share is below `confidence`, if its
     slopes are further than `REACH` from every target, or if its neighbours cannot give slopes. It
-    is `diverged` if most of its runs are, `missing` if none was fitted. With a single seed the
+    is `diverged` if most of its runs are, `missing` if none was fitted. Gradient descent is at
+    small learning rates: a flat cell of more than twice the mean of those below it is `unclear`,
+    since what it shows is the end of a growth. With a single seed the
     scatter of the neighbours about the local plane replaces that of the seeds.
     """
     rng = np.random.default_rng(seed)
@@ -109,6 +111,7 @@ def classify(
     regime = np.where(
         known & (agree >= confidence) & (distance <= REACH), names[nearest], "unclear"
     )
+    regime = np.where((regime == "GD") & (_rise(plane) > 1), "unclear", regime)
     fitted = np.isfinite(plane.log_value).sum(axis=-1)
     diverged = (plane.status == "diverged").sum(axis=-1)
     regime = np.where(fitted == 0, "missing", regime)
@@ -126,6 +129,18 @@ def nearest_target(slopes: FloatArray) -> tuple[IntArray, FloatArray]:
     x, y = np.moveaxis(np.nan_to_num(slopes, nan=1e9), -1, 0)
     distance = np.stack([np.sqrt((x - u) ** 2 + (y - v) ** 2) for u, v in TARGETS.values()])
     return distance.argmin(axis=0), distance.min(axis=0)
+
+
+def _rise(plane: Plane) -> FloatArray:
+    """Octaves of each cell above the mean of the cells of smaller learning rates, 0 without."""
+    level = seed_means(plane.log_value)
+    known = np.isfinite(level)
+    total, count = np.cumsum(np.where(known, level, 0.0), axis=0), np.cumsum(known, axis=0)
+    below = np.zeros_like(level)
+    below[1:] = total[:-1] / np.maximum(count[:-1], 1)
+    below[1:] = np.where(count[:-1] > 0, below[1:], level[1:])
+    below[0] = level[0]
+    return level - below
 
 
 def _neighbours(values: FloatArray) -> FloatArray:

@@ -57,6 +57,8 @@ def _file(path: Path) -> Any:
     packed = suffixes[-1:] == [".gz"]
     kind = (suffixes[-2:-1] if packed else suffixes[-1:]) or [""]
     parquet = kind == [".parquet"] and not packed
+    if not path.exists():
+        raise InputError(f"{path}: no such file")
     if not parquet and kind[0] not in _READERS:
         raise InputError(f"{path}: must end in {FORMATS}")
     try:
