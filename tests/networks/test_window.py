@@ -236,3 +236,13 @@ def test_a_layer_without_slope_ends_a_training(record, silent, windows, dead, ac
     assert windows and ending == "budget"
     assert torch.equal(flat(module), before)
     assert state.changed == 0 and state.step < 2000
+
+
+def test_who_holds_the_weights_sees_them_trained(record, silent, windows) -> None:
+    x, y = data(8, 64)
+    module = network(8, 2, 16, "gelu")
+    held, before = module.state_dict(), flat(module)
+    descend(Fitting.of(module, x, y), record(max_steps=100), State(), silent)
+    assert windows and not torch.equal(flat(module), before)
+    for name, weight in module.named_parameters():
+        assert torch.equal(held[name], weight)

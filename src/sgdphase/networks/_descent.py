@@ -89,6 +89,9 @@ def descend(fitting: Fitting, training: Training, state: State, watch: Watch) ->
         return _checked("fitted" if ends else "budget", fitting)
     except DivergedError:
         return "diverged"
+    finally:
+        if walk:
+            walk.leave()
 
 
 def _go(fitting: Fitting, training: Training, state: State, watch: Watch, jump: _Jump) -> None:
