@@ -6,8 +6,10 @@ import torch
 from torch import Tensor, nn
 
 from sgdphase._records import Training
-from sgdphase.networks._descent import State, Watch, descend
+from sgdphase.networks._descent import State, Watch, _is_dead, descend
+from sgdphase.networks._fc import FullyConnected
 from sgdphase.networks._fitting import Fitting
+from sgdphase.networks._losses import LOSSES
 from sgdphase.problems import TeacherTask
 
 
@@ -46,3 +48,17 @@ def test_steps_below_the_last_digit_of_a_weight_add_up(silent: Watch) -> None:
 def test_a_dead_network_ends_without_a_budget(silent: Watch) -> None:
     ending, state = _descend(Dead(), silent)
     assert (ending, state.changed) == ("budget", 0)
+
+
+def test_parts_that_cancel_are_not_dead() -> None:
+    """A saturated neuron gives 1 at every point: the parts of opposite labels cancel exactly."""
+    module = FullyConnected(2, depth=1, width=1, activation="tanh")
+    with torch.no_grad():
+        module.first_weight.fill_(1e3)
+    y = torch.tensor([1.0, -1.0] * 4)
+    training = Training(
+        TeacherTask(dim=2), train_size=8, lr=1.0, batch=6, margin=1.0, model="fc", depth=1, width=1
+    )
+    fitting = Fitting.of(module, torch.ones(8, 2), y)
+    # A batch of three points of each label changes nothing; others do.
+    assert not _is_dead(fitting, training, LOSSES["hinge"], State(step=2))

@@ -220,3 +220,29 @@ def test_divergence_is_found(record, silent, windows) -> None:
     module, state = network(8, 2, 16, "gelu"), State()
     assert descend(Fitting.of(module, x, y), record(lr=1e30), state, silent) == "diverged"
     assert windows and state.changed <= 8
+
+
+@pytest.mark.parametrize("activation", ["gelu", "relu"])
+@pytest.mark.parametrize("dead", [1, 2, 3])
+def test_a_layer_without_slope_ends_a_training(record, silent, windows, dead, activation) -> None:
+    """As in torch, where the slope of a neuron far below 0 is 0."""
+    x, y = data(8, 64)
+    module = network(8, 3, 16, activation)
+    with torch.no_grad():
+        for number, weight in enumerate(module.parameters(), start=1):
+            weight.copy_(-100 * weight.abs() - 50 if number == dead else weight.abs())
+    before, state = flat(module), State()
+    ending = descend(Fitting.of(module, x.abs(), y), record(max_steps=2000), state, silent)
+    assert windows and ending == "budget"
+    assert torch.equal(flat(module), before)
+    assert state.changed == 0 and state.step < 2000
+
+
+def test_who_holds_the_weights_sees_them_trained(record, silent, windows) -> None:
+    x, y = data(8, 64)
+    module = network(8, 2, 16, "gelu")
+    held, before = module.state_dict(), flat(module)
+    descend(Fitting.of(module, x, y), record(max_steps=100), State(), silent)
+    assert windows and not torch.equal(flat(module), before)
+    for name, weight in module.named_parameters():
+        assert torch.equal(held[name], weight)

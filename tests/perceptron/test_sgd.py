@@ -17,7 +17,8 @@ import pytest
 from reference import reference_sgd
 from scipy import stats
 
-from sgdphase import simulate_sgd
+from sgdphase import Points, simulate_sgd
+from sgdphase.problems import Dataset
 
 RUNS = 400
 LEVEL = 1e-4
@@ -125,3 +126,18 @@ def test_full_batch_is_the_plain_loop_to_rounding(points) -> None:
         w, steps = reference_sgd(data.z, margin=2**-5, lr=lr, batch=700, seed=0, max_steps=10**9)
         assert run.steps == steps
         np.testing.assert_allclose(run.w, w, rtol=1e-9)
+
+
+def test_a_first_coordinate_of_either_sign_is_the_plain_loop_too() -> None:
+    """Lists and sure points rely on `z_1 >= 0`, which data of a user need not have."""
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((600, 16))
+    y = np.sign(x[:, 0] + 2.0 * x[:, 1])
+    x[:, 0] *= 20.0
+    data = Points.of(Dataset(x, y))
+    for lr in (2**-3, 1.0, 100.0):
+        run = simulate_sgd(data, margin=2**-3, lr=lr, batch=600)
+        w, steps = reference_sgd(data.z, margin=2**-3, lr=lr, batch=600, seed=0, max_steps=10**6)
+        assert (run.status, run.steps) == ("fitted", steps)
+        assert run.snapshots.shape[1] == 16
+        np.testing.assert_allclose(run.w, w, rtol=1e-7, atol=1e-9)

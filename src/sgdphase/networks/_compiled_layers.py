@@ -18,7 +18,8 @@ fast = kept(error_model="numpy", fastmath={"contract", "reassoc"})
 
 _HALF, _ONE, _FOUR = np.float32(0.5), np.float32(1.0), np.float32(4.0)
 _ROOT_HALF, _DENSITY = np.float32(math.sqrt(0.5)), np.float32(1 / math.sqrt(2 * math.pi))
-_LOG2_E, _LOWEST = np.float32(1 / math.log(2)), np.float32(-126.0)
+# The exponent whose bits are all 0, and so its power of two: far from 0 the density is 0.
+_LOG2_E, _LOWEST = np.float32(1 / math.log(2)), np.float32(-127.0)
 
 
 def _numbers(*values):

@@ -43,6 +43,7 @@ Ending = Literal["fitted", "diverged", "budget"]
 _FEW = 0.6
 # Active batches are this close when nearly all of them are.
 _OFTEN = 1.5
+_HALVES = 16
 
 
 @dataclass(frozen=True)
@@ -89,6 +90,9 @@ def descend(fitting: Fitting, training: Training, state: State, watch: Watch) ->
         return _checked("fitted" if ends else "budget", fitting)
     except DivergedError:
         return "diverged"
+    finally:
+        if walk:
+            walk.leave()
 
 
 def _go(fitting: Fitting, training: Training, state: State, watch: Watch, jump: _Jump) -> None:
@@ -130,11 +134,17 @@ def _is_dead(fitting: Fitting, training: Training, loss: Loss, state: State) -> 
     active = _below(fitting.margins(), training.goal).nonzero()[:, 0]
     if not len(active):
         return False
+    # Parts of a gradient can cancel, also in every weight (saturated neurons). Those of random
+    # halves of the points would not do so time after time.
+    generator = torch.Generator().manual_seed(0)
     for some in fitting.split(active):
-        # Parts of a gradient can cancel; that all of them do, in every weight, is not by chance.
-        parts = fitting.look(some, for_gradient=True).gradient(torch.arange(len(some)), 1.0)
-        if any(bool(part.any()) for part in parts):
-            return False
+        for number in range(_HALVES + 1):
+            half = some[torch.rand(len(some), generator=generator) < (0.5 if number else 1.0)]
+            if not len(half):
+                continue
+            seen = fitting.look(half, for_gradient=True)
+            if any(bool(p.any()) for p in seen.gradient(torch.arange(len(half)), 1.0)):
+                return False
     return True
 
 

@@ -33,7 +33,8 @@ _CALL = 2.5
 class Walk:
     """The points and weights of a network; `weights` and `carry` are those of all layers in a row.
 
-    The parameters of the module are views of `weights`, and `carries` of `carry`.
+    Meanwhile the parameters of the module are views of `weights`, and `carries` of `carry`; `own`
+    are the parameters with the tensors that they were.
     """
 
     data: tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
@@ -43,6 +44,7 @@ class Walk:
     sizes: tuple[int, int, int]
     scales: tuple[float, ...]
     kind: int
+    own: tuple[tuple[Tensor, Tensor], ...]
 
     @classmethod
     def of(cls, fitting: Fitting, batch: int, carry: tuple[Tensor, ...]) -> Self | None:
@@ -56,6 +58,7 @@ class Walk:
         weights = torch.cat([p.detach().flatten() for p in parameters])
         rests = torch.zeros_like(weights)
         views, carries = (_views(row, parameters) for row in (weights, rests))
+        own = tuple((parameter, parameter.data) for parameter in parameters)
         for parameter, view in zip(parameters, views, strict=True):
             parameter.data = view
         for old, new in zip(carry, carries, strict=False):  # none at the start
@@ -64,7 +67,14 @@ class Walk:
         return cls(
             (x.numpy(), y.numpy(), at_start.numpy()), weights.numpy(), rests.numpy(), carries,
             (inputs, width, len(parameters) - 1), module.scales, KINDS[module.activation],
+            own,
         )  # fmt: skip
+
+    def leave(self) -> None:
+        """Give the weights back to the tensors of the module, which others may hold."""
+        for parameter, own in self.own:
+            own.copy_(parameter.data)
+            parameter.data = own
 
     def go(self, training: Training, state: State, watch: Watch) -> bool:
         """Pass some batches, not beyond the step to be seen next; whether one was active."""

@@ -68,10 +68,11 @@ FITTED, OUT_OF_STEPS, STOPPED, DIVERGED = 0, 1, 2, 3
 def run_sgd(z, norms, threshold, rate, batch, max_steps, due, snapshots, state, stop):
     """SGD from `w = 0`: `(end, w, last step that changed w, snapshots stored)`.
 
-    `z` are the points times their labels, `norms` their lengths, `threshold = margin sqrt(d)`,
-    `rate = lr / (B sqrt(d))`. `snapshots[i]` becomes `w` after step `due[i]`, as far as the
-    training goes. `state` is None at full batch, where nothing is drawn: each case is compiled
-    when it is needed. `stop[0]` may be set from another thread to end early.
+    `z` are the points times their labels, their first coordinates nowhere negative, and `norms`
+    their lengths. `threshold = margin sqrt(d)`, `rate = lr / (B sqrt(d))`. `snapshots[i]` becomes
+    `w` after step `due[i]`, as far as the training goes. `state` is None at full
+    batch, where nothing is drawn: each case is compiled when it is needed. `stop[0]` may be set
+    from another thread to end early.
     """
     size, dim = z.shape
     w = np.zeros(dim)

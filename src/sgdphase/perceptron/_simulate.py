@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -139,8 +139,12 @@ def simulate_sgd(
     root = math.sqrt(dim)
     threshold, rate = margin * root, lr / (batch * root)
     if loss == "hinge" and momentum == 0.0 and weight_decay == 0.0 and l1 == 0.0:
-        given: tuple[Any, ...] = (points.z, points.norms, threshold, rate, batch)
-        return _run(run_sgd, given, dim, None if batch == size else seed, max_steps)
+        # A growing w1 must unfit no point. Where it could, a coordinate of zeros is the first.
+        extra = int((points.z[:, 0] < 0).any())
+        z = np.pad(points.z, ((0, 0), (1, 0))) if extra else points.z
+        given: tuple[Any, ...] = (z, points.norms, threshold, rate, batch)
+        run = _run(run_sgd, given, dim + extra, None if batch == size else seed, max_steps)
+        return replace(run, w=run.w[extra:], snapshots=run.snapshots[:, extra:])
     goal = threshold if loss == "hinge" else threshold / 2
     shrink, pull = lr * weight_decay, lr * l1
     given = (points.z, threshold, goal, NUMBERS[loss], rate, shrink, pull, momentum, batch)
