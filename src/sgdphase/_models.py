@@ -178,7 +178,7 @@ MODELS: dict[str, Model] = {
             network="sgdphase.networks:VGG11",
             shape={"width": 32, "activation": "relu"},
             images=True,
-            what="VGG11, in the paper's parametrisation",
+            what="VGG11 in the parametrisation of the paper's networks",
             train_example="--train-size 512 --lr 8 --batch 16",
             sweep_example="--train-size 256 --lr 2^-2..2^6*4 --batch 1..256*4 --test-size 2048 "
             "--seeds 2 --store vgg11.sqlite",

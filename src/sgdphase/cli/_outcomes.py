@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from sgdphase._models import MODELS
+from sgdphase._parameters import BY_NAME
 from sgdphase._records import Outcome, Training
 from sgdphase.cli._output import print_table
 from sgdphase.problems import TeacherTask
@@ -95,8 +96,16 @@ def _setting(training: Training) -> str:
     model = MODELS.get(training.model)
     shape = {name: getattr(training, name) for name in (model.shape if model else ())}
     sizes = "".join(f" {name} {value}" for name, value in shape.items() if name != "activation")
+    # What is not said unless it was chosen.
+    direction = getattr(task, "direction", "axis")
+    chosen = {"direction": "" if direction == "axis" else direction} | {
+        name: value
+        for name in ("loss", "momentum", "weight_decay", "l1", "sampler", "dynamics")
+        if (value := getattr(training, name)) != BY_NAME[name].default
+    }
+    more = "".join(f" {name}={value}" for name, value in chosen.items() if value)
     return (
         f"{training.model}{sizes} P={training.train_size} {where}"
         f"margin={training.margin:g} lr={training.lr:g} batch={training.batch} "
-        f"T={training.temperature:g}"
+        f"T={training.temperature:g}{more}"
     )
