@@ -60,6 +60,8 @@ def plan(
     changing = max(changing, 1)
     noise = kick**2 * max(parts, 1) / changing
     drift = max(travelled**2 - changing * noise, 0.0) / changing**2
+    # The share of points that were drawn for the first time: a longer stretch draws more of them.
+    fresh = min(column_cost / (COST_SWEEP_DOT * max(parts, 1)), 1.0)
     near = np.zeros(_RADII_BELOW + _RADII_ABOVE + 1, np.int64)
     near_unfitted = np.zeros(_RADII_BELOW + _RADII_ABOVE + 1, np.int64)
     for i in range(safe.shape[0]):
@@ -95,7 +97,7 @@ def plan(
             tracking = (
                 changing * (COST_JUMP + listed * COST_SCAN)
                 + parts * (COST_CHANGE + listed * COST_ADDITION)
-            ) / took + listed * column_cost / steps
+            ) / took + listed * column_cost * max(1.0, fresh * steps / took) / steps
         looking += making / steps
         tracking += making / steps
         if looking < least:

@@ -60,7 +60,8 @@ def tracked(
     rows = rows_of(z, listed)
     max_columns = max(min(marked, size * dim // marked), 1)  # no larger than the training set
     padded = whole_lines(marked)
-    columns = np.zeros((max_columns, padded))
+    # Untouched memory costs nothing.
+    columns = np.empty((max_columns, padded))
     column_of = np.empty(marked, np.int64)
     column_of[:] = -1
     known = 0
@@ -151,3 +152,5 @@ def _fill_column(z, mu, rows, listed, spent, kept, kept_at, column):
     else:
         for j in range(marked):
             column[j] = dot(rows[j], z[mu])
+    for j in range(marked, column.shape[0]):
+        column[j] = 0.0
