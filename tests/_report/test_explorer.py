@@ -500,7 +500,7 @@ def test_tour_shows_its_results(browser: Any, page_file: Path, screen: str) -> N
         visit.page.locator("#show-live").click()
         visit.page.locator("#plane-value .holder > svg").click()
         # Its worker answers when it may.
-        visit.page.wait_for_function(IN_SIGHT, arg="#trajectory", timeout=20_000)
+        visit.page.wait_for_function(IN_SIGHT, arg="#trajectory", timeout=60_000)
 
 
 def test_a_finger_draws_across_and_scrolls_up(browser: Any, page_file: Path) -> None:
