@@ -46,21 +46,21 @@ def teacher(size: int, **more: Any) -> sp.Training:
 @pytest.mark.parametrize(
     ("training", "seconds"),  # measured
     [
-        (teacher(128, lr=2.0, batch=4), 0.049),
-        (teacher(128, lr=8.0, batch=32), 0.019),
-        (teacher(128, lr=0.5, batch=64, margin=2.0**-6), 0.105),
-        (teacher(128, lr=0.03, batch=2), 0.100),
-        (teacher(128, lr=32.0, batch=2), 0.049),
-        (teacher(128, lr=64.0, batch=2, max_steps=10_000), 4.3),  # does not end
-        (teacher(512, lr=2.0, batch=4), 0.147),
-        (teacher(512, lr=8.0, batch=32), 0.062),
-        (teacher(512, lr=0.25, batch=8), 0.132),
-        (teacher(512, lr=0.5, batch=64), 0.134),
+        (teacher(128, lr=2.0, batch=4), 0.018),
+        (teacher(128, lr=8.0, batch=32), 0.014),
+        (teacher(128, lr=0.5, batch=64, margin=2.0**-6), 0.037),
+        (teacher(128, lr=0.03, batch=2), 0.019),
+        (teacher(128, lr=32.0, batch=2), 0.016),
+        (teacher(128, lr=64.0, batch=2, max_steps=10_000), 0.121),  # does not end
+        (teacher(512, lr=2.0, batch=4), 0.028),
+        (teacher(512, lr=8.0, batch=32), 0.022),
+        (teacher(512, lr=0.25, batch=8), 0.026),
+        (teacher(512, lr=0.5, batch=64), 0.033),
     ],
 )
 def test_small_networks_hot_and_cold(training: sp.Training, seconds: float) -> None:
     """All by the same factor, as a machine is: within a factor of 2 of each other."""
-    assert 1 / 2.2 < expected_seconds(training) / seconds < 2.2
+    assert 0.5 < expected_seconds(training) / seconds < 2
 
 
 def test_the_least_memory_is_that_of_points_and_weights() -> None:

@@ -28,6 +28,8 @@ _SPEED = 1.0
 _FC_WEIGHT, _CNN_POINT = 5e-11, 2.5e-4
 # Seconds of a step that is computed by itself: in all, and per layer; mobilenet has about 20.
 _STEP, _STEP_LAYER, _CNN_LAYERS = 5e-4, 8e-5, 20
+# The same of the fully connected network's compiled steps.
+_COMPILED = 1.5e-5
 # Samples per training point; least number of batches at P = 2048, which grows as its root.
 _SAMPLES, _BATCHES = 30, 400
 # What every training costs: seconds, and forward passes of all points for its observables.
@@ -90,6 +92,8 @@ def _steps(training: Training, steps: float, active: float) -> float:
         return steps * (alone + training.train_size * point * way)
     if not training.is_plain:
         return steps * (alone + 2.2 * batch * point)
+    if training.model == "fc":  # in compiled steps
+        alone = _COMPILED
     return steps * batch * point + active * (alone + 2.2 * batch * point)
 
 
