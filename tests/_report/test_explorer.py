@@ -501,7 +501,7 @@ def test_tour_shows_its_results(browser: Any, page_file: Path, screen: str) -> N
         assert "Raise the batch from 32 to 256" in visit.text("#readout")
         visit.page.locator("#tour-end").click()
         assert visit.text("#tour-title") == "A tour in six steps"
-        if screen == "phone":  # has no mouse: see the test of a finger
+        if screen == "phone":  # a click there is now and then not seen: cause unknown
             return
         # A training that is clicked is seen, too.
         visit.page.locator("#show-live").click()
