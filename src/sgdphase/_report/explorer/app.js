@@ -55,6 +55,7 @@ function startPage() {
   let undone = null; // trainings before a drag that may be taken back
   let took = 0; // milliseconds, the last picture
   let paused = 0; // the timer of the next picture
+  let followed = ""; // the element that stays in sight until the reader acts
 
   // What is shown
 
@@ -104,6 +105,7 @@ function startPage() {
     if (fragment !== location.hash) {
       history.replaceState(null, "", fragment || location.pathname + location.search);
     }
+    if (followed) bringIntoSight(followed);
   }
 
   // Only what there is something to show in.
@@ -238,8 +240,14 @@ function startPage() {
     show();
   }
 
-  // Scrolls as little as shows an element.
+  // What stands above an element may change its height when a training ends.
   function reveal(id) {
+    followed = id;
+    bringIntoSight(id);
+  }
+
+  // Scrolls as little as shows an element.
+  function bringIntoSight(id) {
     const node = byId(id);
     const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
     // On a phone the pair has no box of its own.
@@ -385,6 +393,8 @@ function startPage() {
       view.step = 0;
       show();
     });
+    for (const kind of ["wheel", "touchmove", "pointerdown", "keydown"])
+      window.addEventListener(kind, () => (followed = ""), { capture: true, passive: true });
     byId("intervals").addEventListener("change", show);
     byId("file").addEventListener(
       "change",
