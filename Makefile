@@ -5,7 +5,7 @@
 # make quick-start   do what docs/quick-start.md says in an empty environment, by the clock
 # make bench  speed, scale and expected times, with targets: half an hour on idle cores
 # make fuzz   try N command lines (2000) and count tracebacks; docs/robustness.md has a table
-# make torture  crash a sweep N times (40) and count what is lost; docs/store.md has a table
+# make torture  crash a sweep N times (40) and count what is lost, after a check that it counts; docs/store.md has a table
 # make test-browser   only the tests of the pages in a browser
 # make wheel-test     build, install the wheel into an empty environment, try every command
 # make test-oldest    core tests with the lowest versions that pyproject.toml allows
@@ -117,6 +117,7 @@ fuzz: $(VENV)/.stamp
 	$(BIN)/python benchmarks/fuzz.py $(N)
 
 torture: $(VENV)/.stamp
+	$(BIN)/python -m pytest -m torture tests/_sweep/test_torture.py
 	$(BIN)/python tests/_sweep/torture.py $(N)
 
 clean: clean-cache

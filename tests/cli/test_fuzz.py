@@ -33,7 +33,7 @@ def test_every_command_is_tried() -> None:
 
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
 def test_any_line_ends_well(command: Command, place: fuzz.Place) -> None:
-    for words, ended in fuzz.check(command, SHORT.get(command.name, 8), place):
+    for words, ended in fuzz.check(command, SHORT.get(command.name, 6), place):
         assert not ended.fault, f"sgdphase {shlex.join(words)}\n{ended.fault}\n{ended.detail}"
 
 

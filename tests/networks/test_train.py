@@ -65,14 +65,14 @@ def plain_training(
 
 @needs_files
 @pytest.mark.parametrize(
-    ("problem", "model", "shape", "size"),
+    ("problem", "model", "shape", "size", "batch"),
     [
-        (MnistParity(), "fc", {"depth": 3, "width": 32}, 128),
-        (CifarAnimals(), "mobilenet", {"width": 2}, 16),
+        (MnistParity(), "fc", {"depth": 3, "width": 32}, 128, 2),
+        (MnistParity(), "fc", {"depth": 3, "width": 32}, 128, 8),
+        (CifarAnimals(), "mobilenet", {"width": 2}, 16, 8),
     ],
-    ids=["fc", "mobilenet"],
+    ids=["fc, B=2", "fc, B=8", "mobilenet"],
 )
-@pytest.mark.parametrize("batch", [2, 8])
 def test_real_data_to_zero_loss_as_the_plain_loop(
     record, problem, model, shape, size, batch
 ) -> None:

@@ -104,8 +104,9 @@ def test_the_size_of_the_output_is_that_of_the_parametrisation() -> None:
         assert 0.2 < n * float(torch.stack(outputs).mean()) < 8
 
 
-@pytest.mark.parametrize("model", ["vgg11", "cnn"])
-@pytest.mark.parametrize(("lr", "batch"), [(2.0, 8), (4.0, 24)])
+@pytest.mark.parametrize(
+    ("model", "lr", "batch"), [("vgg11", 2.0, 8), ("cnn", 2.0, 8), ("cnn", 4.0, 24)]
+)
 def test_training_is_that_of_a_plain_loop(model: str, lr: float, batch: int) -> None:
     training = Training(CifarAnimals(), 24, lr, batch, margin=KAPPA, model=model, width=2,
                         test_size=8, max_steps=4000)  # fmt: skip
