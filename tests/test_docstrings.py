@@ -64,7 +64,10 @@ def expected(thing: Any) -> set[str]:
     if is_dataclass(thing):
         return {field.name for field in fields(thing) if not field.name.startswith("_")}
     if inspect.isclass(thing):
-        is_own = "__init__" in vars(thing) and not getattr(thing, "_is_protocol", False)
+        first = next(each for each in thing.__mro__ if "__init__" in vars(each))
+        is_own = first.__module__.startswith("sgdphase") and not getattr(
+            thing, "_is_protocol", False
+        )
         return arguments(thing.__init__) if is_own else set()
     return arguments(thing)
 

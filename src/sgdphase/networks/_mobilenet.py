@@ -31,9 +31,8 @@ import torch
 from torch import Tensor
 from torch.nn import Parameter, functional
 
-from sgdphase.errors import require
 from sgdphase.networks._activations import Activation
-from sgdphase.networks._activations import activation as activation_of
+from sgdphase.networks._images import ImageNetwork
 
 KERNEL = 5
 EXPANSION = 3
@@ -114,7 +113,7 @@ class _Block(torch.nn.Module):
         return (x + y) * math.sqrt(0.5) if x.shape == y.shape else y
 
 
-class MobileNet(torch.nn.Module):
+class MobileNet(ImageNetwork):
     """The paper's convolutional network: unscaled weights from N(0, 1), one output.
 
     Parameters
@@ -133,20 +132,8 @@ class MobileNet(torch.nn.Module):
     torch.Size([5])
     """
 
-    def __init__(
-        self,
-        channels: int,
-        *,
-        width: int = 32,
-        activation: str = "relu",
-        generator: torch.Generator | None = None,
-    ) -> None:
-        for name, value in (("channels", channels), ("width", width)):
-            require(name, value, lambda size: size >= 1, "at least 1")
-        super().__init__()
-        activate, rms = activation_of(activation)
-        gain, h = 1 / rms, width
-        self._activate = activate
+    def _make(self, channels: int, width: int, generator: torch.Generator | None) -> None:
+        activate, gain, h = self._activate, 1 / self._rms, width
         self.first = _Convolution((channels, 4 * h), KERNEL, 1.0, generator, stride=2)
         self.depthwise = _Convolution((4 * h, 4 * h), KERNEL, gain, generator, groups=4 * h)
         self.mix = _Convolution((4 * h, 2 * h), 1, gain, generator)
@@ -162,10 +149,7 @@ class MobileNet(torch.nn.Module):
         self.bias = Parameter(torch.zeros(()))
         self._gain = gain
 
-    def forward(self, x: Tensor) -> Tensor:
-        """The outputs [n] for images `x` [n, channels, rows, columns]."""
-        # On CPUs the gradient takes half the time with channels as the fastest index.
-        x = x.contiguous(memory_format=torch.channels_last)
+    def _outputs(self, x: Tensor) -> Tensor:
         for layer in (self.first, self.depthwise, self.mix):
             x = self._activate(layer(x))
         x = self._activate(self.widen(self.blocks(x))).mean((2, 3))

@@ -24,13 +24,13 @@ from __future__ import annotations
 
 import math
 from itertools import pairwise
+from typing import ClassVar
 
 import torch
 from torch import Tensor
 from torch.nn import Parameter, functional
 
-from sgdphase.errors import require
-from sgdphase.networks._activations import activation as activation_of
+from sgdphase.networks._images import ImageNetwork
 
 
 class _Layer(torch.nn.Module):
@@ -54,36 +54,24 @@ class _Layer(torch.nn.Module):
         return functional.conv2d(x, weight, bias, padding=self._padding)
 
 
-class _Convolutional(torch.nn.Module):
-    """Convolutions, some of them followed by a pool; then `head` makes vectors of images."""
+class _Convolutional(ImageNetwork):
+    """Convolutions of a `kernel`; `layers` are their channels, in widths, and whether to pool."""
 
-    def __init__(
-        self,
-        channels: int,
-        width: int,
-        activation: str,
-        kernel: int,
-        layers: tuple[tuple[int, bool], ...],
-        generator: torch.Generator | None,
-    ) -> None:
-        for name, value in (("channels", channels), ("width", width)):
-            require(name, value, lambda size: size >= 1, "at least 1")
-        super().__init__()
-        self._function, self._rms = activation_of(activation)
-        sizes = [channels, *(times * width for times, _ in layers)]
+    kernel: ClassVar[int]
+    layers: ClassVar[tuple[tuple[int, bool], ...]]
+
+    def _make(self, channels: int, width: int, generator: torch.Generator | None) -> None:
+        sizes = [channels, *(times * width for times, _ in self.layers)]
         self.convolutions = torch.nn.ModuleList(
-            _Layer(shape, kernel, generator) for shape in pairwise(sizes)
+            _Layer(shape, self.kernel, generator) for shape in pairwise(sizes)
         )
-        self._pools = [pool for _, pool in layers]
 
-    def _activate(self, x: Tensor) -> Tensor:
-        return self._function(x) / self._rms
+    def _scaled(self, x: Tensor) -> Tensor:
+        return self._activate(x) / self._rms
 
-    def _images(self, x: Tensor) -> Tensor:
-        # On CPUs convolutions are faster with channels as the fastest index.
-        x = x.contiguous(memory_format=torch.channels_last)
-        for layer, pool in zip(self.convolutions, self._pools, strict=True):
-            x = self._activate(layer(x))
+    def _convolved(self, x: Tensor) -> Tensor:
+        for layer, (_, pool) in zip(self.convolutions, self.layers, strict=True):
+            x = self._scaled(layer(x))
             x = functional.max_pool2d(x, 2, ceil_mode=True) if pool else x
         return x
 
@@ -107,27 +95,21 @@ class VGG11(_Convolutional):
     torch.Size([5])
     """
 
-    def __init__(
-        self,
-        channels: int,
-        *,
-        width: int = 32,
-        activation: str = "relu",
-        generator: torch.Generator | None = None,
-    ) -> None:
-        layers = ((1, True), (2, True), (4, False), (4, True), (8, False), (8, True), (8, False),
-                  (8, True))  # fmt: skip
-        super().__init__(channels, width, activation, 3, layers, generator)
+    kernel = 3
+    layers = ((1, True), (2, True), (4, False), (4, True), (8, False), (8, True), (8, False),
+              (8, True))  # fmt: skip
+
+    def _make(self, channels: int, width: int, generator: torch.Generator | None) -> None:
+        super()._make(channels, width, generator)
         self.hidden = torch.nn.ModuleList(
             _Layer(shape, 0, generator) for shape in ((8 * width, 64 * width), (64 * width,) * 2)
         )
         self.weight = Parameter(torch.randn(64 * width, generator=generator))
 
-    def forward(self, x: Tensor) -> Tensor:
-        """The outputs [n] for images `x` [n, channels, rows, columns]."""
-        x = self._images(x).mean((2, 3))
+    def _outputs(self, x: Tensor) -> Tensor:
+        x = self._convolved(x).mean((2, 3))
         for layer in self.hidden:
-            x = self._activate(layer(x))
+            x = self._scaled(layer(x))
         return x.mv(self.weight) / len(self.weight)
 
 
@@ -151,6 +133,9 @@ class PlainCNN(_Convolutional):
     torch.Size([5])
     """
 
+    kernel = 5
+    layers = ((1, True), (2, True))
+
     def __init__(
         self,
         channels: int,
@@ -160,12 +145,11 @@ class PlainCNN(_Convolutional):
         activation: str = "relu",
         generator: torch.Generator | None = None,
     ) -> None:
-        super().__init__(channels, width, activation, 5, ((1, True), (2, True)), generator)
+        super().__init__(channels, width=width, activation=activation, generator=generator)
         places = math.prod(math.ceil(side / 4) for side in size)
         self.hidden = _Layer((2 * width * places, 32 * width), 0, generator)
         self.weight = Parameter(torch.randn(32 * width, generator=generator))
 
-    def forward(self, x: Tensor) -> Tensor:
-        """The outputs [n] for images `x` [n, channels, rows, columns]."""
-        x = self.hidden(self._images(x).flatten(1))
+    def _outputs(self, x: Tensor) -> Tensor:
+        x = self.hidden(self._convolved(x).flatten(1))
         return x.mv(self.weight) / len(self.weight)
