@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,9 @@ import pytest
 
 from sgdphase import cli
 from sgdphase.errors import InputError
+from sgdphase.paper import FIGURES, read_claims
+
+GALLERY = Path(__file__).parents[2] / "docs" / "gallery"
 
 
 def run(*words: str) -> None:
@@ -30,13 +34,42 @@ def test_an_undecided_claim_says_why(tmp_path: Path, capsys: pytest.CaptureFixtu
     whole |= {"ledger": "paper", "claims": ledger}
     (tmp_path / "fig2.claims.json").write_text(json.dumps(whole))
     run("claims", str(tmp_path))
-    said = {
-        line.split()[0]: line for line in capsys.readouterr().out.splitlines() if "fig2." in line
-    }
-    assert said["fig2.0"].strip().endswith("undecided: too few cells")
-    assert said["fig2.1"].strip().endswith("undecided: there is no interval")
-    assert "undecided: the interval lies partly within 1 +- 0.1" in said["fig2.2"]
-    assert "undecided" not in said["fig2.3"]
+    said = printed_claims(capsys.readouterr().out)
+    assert said["fig2.0"] == "undecided w1 ~ T predicted 1; too few cells"
+    assert said["fig2.1"] == "undecided w1 ~ T predicted 1, measured 1; there is no interval"
+    assert said["fig2.2"] == (
+        "undecided w1 ~ T predicted 1, measured 1 (0.5 .. 1.5); the interval lies partly within "
+        "1 +- 0.1"
+    )
+    assert said["fig2.3"] == "holds w1 ~ T predicted 1, measured 1 (0.95 .. 1.05)"
+
+
+def printed_claims(text: str) -> dict[str, str]:
+    """What is printed of each claim, by its id, in one line."""
+    entries = re.split(r"^(?=\S)", text, flags=re.M)
+    return {words[0]: " ".join(words[1:]) for words in map(str.split, entries) if words}
+
+
+@pytest.mark.parametrize("columns", [80, 100])
+def test_claims_fit_and_ids_are_whole(
+    columns: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a pipe 100 columns; in a terminal those that it has."""
+    monkeypatch.setattr("sys.stdout.isatty", lambda: columns == 80)
+    monkeypatch.setenv("COLUMNS", str(columns))
+    ledger = read_claims(GALLERY)
+    run("claims", str(GALLERY))
+    out = capsys.readouterr().out
+    assert max(map(len, out.splitlines())) <= columns
+    said = printed_claims(out)
+    for claim in ledger:
+        assert said[claim["id"]].startswith(
+            f"{claim['verdict']} {' '.join(claim['claim'].split())}"
+        )
+    run("figure", "--list")
+    listed = capsys.readouterr().out
+    assert max(map(len, listed.splitlines())) <= columns
+    assert {*FIGURES} <= {*re.findall(r"^\S+", listed, flags=re.M)}
 
 
 @pytest.mark.parametrize("content", ["[1, 2]", '[{"id": "a"}]', "{}", "3", "{"])

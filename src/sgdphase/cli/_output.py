@@ -7,10 +7,14 @@ import math
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, is_dataclass
+from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+# Of texts in a pipe or a file, and at most in a terminal.
+_COLUMNS = 100
 
 
 def answer(value: Any, as_json: bool, text: Callable[[], object] = lambda: None) -> None:
@@ -51,7 +55,12 @@ def print_table(
 
     table = Table(box=SIMPLE_HEAD)
     for column in columns:
-        table.add_column(column, justify="left" if column in (columns[0], *words) else "right")
+        left = column in (columns[0], *words)
+        # In a narrow terminal words wrap; a name or a number is cut last.
+        wraps = column in words
+        table.add_column(
+            column, justify="left" if left else "right", no_wrap=not wraps, overflow="fold"
+        )
     for row in rows:
         table.add_row(*(show(item) for item in row))
     # A file or a pipe has no width: nothing is cut there.
@@ -59,6 +68,11 @@ def print_table(
     if title:
         out.print(title, soft_wrap=True)
     out.print(table)
+
+
+def text_width() -> int:
+    """Columns that lines of text may have: those of the terminal, if it has fewer."""
+    return min(get_terminal_size().columns, _COLUMNS) if sys.stdout.isatty() else _COLUMNS
 
 
 def console(width: int | None = None) -> Console:

@@ -11,15 +11,12 @@ import typer
 from sgdphase._sweep import DaskWorkers, Store, progress_on
 from sgdphase.cli._networks import set_up
 from sgdphase.cli._options import JSON, Dask, DataDir, WorkerCount
-from sgdphase.cli._output import answer, print_table
+from sgdphase.cli._output import answer, text_width
 from sgdphase.errors import InputError, check_folder, listed
 from sgdphase.paper import FIGURES, SCALES, Figure, chosen, cost, make, read_claims, redraw, totals
 from sgdphase.paper import verify as verify_folder
 from sgdphase.paper.gallery import interval, number
 from sgdphase.stats import duration
-
-# Of `--list`, in a terminal and in a pipe.
-_COLUMNS = 100
 
 
 def figure(
@@ -116,45 +113,55 @@ def verify(
     """
     count, differences = verify_folder(folder)
     for text in differences:
-        print(text)
+        _print_filled(text, "  ")
     if differences:
         raise typer.Exit(1)
     print(f"{count} claims: the same numbers and verdicts")
     claims = read_claims(folder)
     if old := list(dict.fromkeys(claim["figure"] for claim in claims if not claim["runs"])):
-        print(f"{len(claims) - count} claims of figures without tables were not decided again: "
-              f"{', '.join(old)}")  # fmt: skip
+        left = f"{len(claims) - count} claims of figures without tables were not decided again"
+        _print_filled(f"{left}: {', '.join(old)}", "  ")
 
 
 def _print_claims(ledger: list[dict[str, Any]], title: str) -> None:
-    print_table(
-        ["id", "claim", "predicted", "measured", "interval", "verdict"],
-        [
-            [
-                claim["id"],
-                claim["claim"],
-                number(claim["predicted"]),
-                number(claim["measured"]),
-                interval(claim),
-                _verdict(claim),
-            ]
-            for claim in ledger
-        ],
-        title,
-        words=("claim", "verdict"),
-    )
+    print(f"{title}\n")
+    if not ledger:
+        return
+    names = max(len(claim["id"]) for claim in ledger) + 2
+    indent = " " * (names + max(len(claim["verdict"]) for claim in ledger) + 2)
+    for claim in ledger:
+        first = f"{claim['id']:{names}}{claim['verdict']:{len(indent) - names}}{claim['claim']}"
+        _print_filled(first, indent)
+        if numbers := _numbers(claim):
+            _print_filled(indent + numbers, indent)
 
 
-def _verdict(claim: dict[str, Any]) -> str:
-    """The verdict; of one that is undecided, with the reason."""
-    verdict, rule = str(claim["verdict"]), str(claim["rule"])
-    if verdict != "undecided":
-        return verdict
+def _numbers(claim: dict[str, Any]) -> str:
+    """What was predicted and measured, if anything; of one that is undecided, with the reason."""
+    between = f" ({interval(claim)})" if interval(claim) else ""
+    numbers = [
+        f"{name} {number(claim[name])}{more}"
+        for name, more in (("predicted", ""), ("measured", between))
+        if claim[name] is not None
+    ]
+    return "; ".join([", ".join(numbers), _reason(claim)]).strip("; ")
+
+
+def _reason(claim: dict[str, Any]) -> str:
+    """Why a claim has no verdict; nothing if it has one."""
+    rule = str(claim["rule"])
+    if claim["verdict"] in ("holds", "fails"):
+        return ""
     if claim["measured"] is None:
-        return f"{verdict}: {rule}"
+        return rule
     if claim["low"] is None or claim["high"] is None:
-        return f"{verdict}: there is no interval"
-    return f"{verdict}: {rule.partition(':')[0].replace('lies', 'lies partly')}"
+        return "there is no interval"
+    return rule.partition(":")[0].replace("lies", "lies partly")
+
+
+def _print_filled(text: str, indent: str) -> None:
+    # A name or a number with a minus stays in one piece.
+    print(fill(text, text_width(), subsequent_indent=indent, break_on_hyphens=False))
 
 
 def _print_costs(rows: list[dict[str, Any]]) -> None:
@@ -164,7 +171,7 @@ def _print_costs(rows: list[dict[str, Any]]) -> None:
         shows = f"{row['name']:{len(indent)}}{row['shows']}"
         costs = "; ".join(f"{scale} {_words(row[scale])}" for scale in SCALES)
         for line in (shows, indent + costs):
-            print(fill(line, _COLUMNS, subsequent_indent=indent))
+            _print_filled(line, indent)
 
 
 def _costs(each: Figure, store: Store) -> dict[str, Any]:
