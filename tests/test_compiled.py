@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from sgdphase import cli, grid, perceptron, sweep
+from sgdphase import TeacherTask, Training, cli, grid, perceptron, sweep
 from sgdphase._compiled import kept
 from sgdphase._sweep.progress import Progress
+from sgdphase._sweep.trainers import delay_of
 
 
 def test_a_folder_that_cannot_be_written_is_no_reason_to_fail():
@@ -41,7 +42,7 @@ def test_what_was_compiled_is_found_on_disk(tmp_path):
 
 
 def test_a_sweep_says_so_until_its_first_run(tmp_path, monkeypatch):
-    monkeypatch.setattr(perceptron, "delay", lambda model: "compiling", raising=False)
+    monkeypatch.setattr(perceptron, "delay", lambda training: "compiling", raising=False)
     texts: list[str] = []
 
     class Said(Progress):
@@ -54,7 +55,29 @@ def test_a_sweep_says_so_until_its_first_run(tmp_path, monkeypatch):
 
 
 def test_train_says_so_in_a_line(monkeypatch):
-    monkeypatch.setattr(perceptron, "delay", lambda model: "compiling", raising=False)
+    monkeypatch.setattr(perceptron, "delay", lambda training: "compiling", raising=False)
     line = "train perceptron --train-size 32 --dim 8 --seeds 1 --lr 1 --batch 2 --json"
     result = CliRunner().invoke(cli.build(), line.split())
     assert (result.exit_code, result.stderr) == (0, "sgdphase: compiling\n")
+
+
+@pytest.mark.parametrize(
+    ("how", "loop"),
+    [
+        ({}, "run_sgd"),
+        ({"momentum": 0.5}, "run_variant"),
+        ({"loss": "logistic"}, "run_variant"),
+        ({"model": "fc"}, "walk"),
+        ({"model": "fc", "momentum": 0.5}, None),
+        ({"model": "fc", "dynamics": "gaussian"}, None),
+        ({"model": "diagonal"}, None),
+    ],
+)
+def test_only_what_the_training_runs_is_waited_for(how, loop, monkeypatch):
+    """Said if the loop of this training is not on disk, whatever others are."""
+    training = Training(TeacherTask(dim=8), 32, lr=1.0, batch=2, **how)
+    for missing in ("run_sgd", "run_variant", "walk"):
+        for module in ("sgdphase.perceptron._cost", "sgdphase.networks._cost"):
+            name = f"{module}.is_kept"
+            monkeypatch.setattr(name, lambda module, name, missing=missing: name != missing)
+        assert bool(delay_of([training])) == (missing == loop)

@@ -16,6 +16,7 @@ from sgdphase._parameters import COUNT, FIELDS, NATURAL, OMITTED, Parameter, Par
 from sgdphase.errors import InputError, listed, one_line, require
 from sgdphase.problems import Problem, TeacherTask, problem_class
 from sgdphase.problems._drawn import Drawn
+from sgdphase.problems._problem import IMAGES
 
 if TYPE_CHECKING:
     from sgdphase._typing import FloatArray
@@ -29,6 +30,8 @@ _WHOLE = tuple(parameter.name for parameter in FIELDS if parameter.type is int)
 _BUDGETS = tuple(parameter.name for parameter in FIELDS if parameter.budget)
 _TEXTS = tuple(parameter for parameter in FIELDS if parameter.choices)
 _NUMBER: Any = Real  # numpy's too
+# Of the mean distance from the margin, over that at the start; where it settles it is about 1.
+_BLOWN_UP = 10.0
 # Plans hold many trainings: what is asked of each of them is looked up once.
 _DEFAULTS = tuple((parameter.name, parameter.default, parameter) for parameter in FIELDS)
 
@@ -91,7 +94,7 @@ class Training(Parameters):
                     )
             elif parameter.valid is not None:
                 require(parameter.label, values[parameter.name], *parameter.valid)
-        if all(getattr(self, name) is None for name in (*_BUDGETS, "epochs")):
+        if not self.has_budget:
             self._check_end()
         self._check_model(model_of(self.model), given)
 
@@ -152,7 +155,8 @@ class Training(Parameters):
         if self.model == "perceptron":
             self.teacher  # noqa: B018
         if model.images and isinstance(self.problem, Drawn):
-            raise InputError(f"problem = {self.problem.kind}: {model.name} wants images")
+            valid = f"{', '.join(IMAGES)}, or an .npz file of images"
+            raise InputError(f"problem = {self.problem.kind}: {model.name} learns images: {valid}")
         if self.dynamics != "sgd" and self.sampler != "fresh":
             raise InputError(f"sampler = '{self.sampler}': {self.dynamics} dynamics has its own")
         for name in ("weight_decay", "l1"):
@@ -164,6 +168,11 @@ class Training(Parameters):
     def temperature(self) -> float:
         """`T = lr / batch`, the scale of the noise."""
         return self.lr / self.batch
+
+    @property
+    def has_budget(self) -> bool:
+        """Whether it ends at some time, whatever happens."""
+        return any(getattr(self, name) is not None for name in (*_BUDGETS, "epochs"))
 
     @property
     def goal(self) -> float:
@@ -179,6 +188,17 @@ class Training(Parameters):
         """Whether a batch of fitted points changes no weight."""
         regularised = self.weight_decay > 0 or self.l1 > 0
         return self.loss == "hinge" and self.momentum == 0 and not regularised
+
+    def has_blown_up(self, margins: Any) -> bool:
+        """Whether square loss grew without end until the budget; `margins` are the last `y F`.
+
+        It pulls the harder the farther a point is. From a learning rate on weights grow at every
+        step, and the budget alone decides whether they are still finite.
+        """
+        if self.loss != "square":
+            return False
+        slack = 1 - margins / self.margin  # 1 at the start
+        return not abs(slack).mean() < _BLOWN_UP
 
     @property
     def budget_ends(self) -> bool:

@@ -84,7 +84,7 @@ def test_sweep_fc_fills_a_store(sgdphase, tmp_path: Path) -> None:  # type: igno
         (("train", "fc", *TEACHER, *TINY, "--device", "abacus"), "device = 'abacus'"),
         ((*SWEEP, "--device", "abacus"), "device = 'abacus'"),
         ((*SWEEP, "--device", "cpu", "--dask", "tcp://a:1"), "of Dask"),
-        (("train", "mobilenet", "--data", "teacher"), "mobilenet wants images"),
+        (("train", "mobilenet", "--data", "teacher"), "mobilenet learns images"),
         (("train", "fc", "--chi", "1"), "chi = 1.0: mnist-parity has no chi"),
     ],
 )

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from sgdphase import Training, train
+from sgdphase import Training, sweep, train
 from sgdphase.errors import InputError
 from sgdphase.networks import DiagonalLinear, Points, fit
 from sgdphase.networks._batches import batches
-from sgdphase.problems import TeacherTask
+from sgdphase.problems import Sphere, Stripe, TeacherTask
 
 
 def slow(training: Training, x: Any, y: Any) -> tuple[Any, int]:
@@ -77,3 +79,17 @@ def _points(x: Any, y: Any) -> Points:
     import torch
 
     return Points(torch.from_numpy(x), torch.from_numpy(y))
+
+
+@pytest.mark.parametrize("problem", [Stripe(dim=8), Sphere(dim=8)])
+def test_labels_that_are_not_linear_need_a_budget(problem: Any, tmp_path: Path) -> None:
+    """It would never end; up to `dim` points always have a linear function."""
+    endless = Training(problem, train_size=64, lr=0.5, batch=8, model="diagonal", test_size=16)
+    said = f"problem = {problem.kind}: diagonal is linear in the point and may never fit 64 points"
+    with pytest.raises(InputError, match=said):
+        train(endless)
+    with pytest.raises(InputError, match=said):
+        sweep([endless], tmp_path / "runs.sqlite", workers=0)
+    assert not (tmp_path / "runs.sqlite").exists()
+    assert train(replace(endless, max_steps=10)).status == "budget"
+    assert train(replace(endless, train_size=8, lr=0.1)).status == "fitted"

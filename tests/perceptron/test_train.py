@@ -51,3 +51,23 @@ def test_weight_decay_runs_for_its_time() -> None:
 def test_weight_decay_without_an_end_is_refused() -> None:
     with pytest.raises(sp.InputError, match="never ends; give max_time"):
         sp.Training(sp.TeacherTask(8, 1.0), 32, lr=2.0, batch=2, weight_decay=1e-3)
+
+
+@pytest.mark.parametrize("model", ["perceptron", "diagonal"])
+def test_square_loss_diverges_from_its_closed_form_on(model: str) -> None:
+    """Full-batch descent grows without end if `lr` times the largest curvature exceeds 2.
+
+    A diagonal network of depth 1 has each weight twice, which doubles the curvature.
+    """
+    task, size, margin = sp.TeacherTask(dim=8), 256, 0.125
+    x = task.train_set(size, seed=0).x
+    largest = np.linalg.eigvalsh(x.T @ x / (size * 8 * margin)).max()
+    critical = 2 / largest / (2 if model == "diagonal" else 1)
+    how = {"batch": size, "loss": "square", "margin": margin, "max_steps": 100, "test_size": 16}
+    how |= {"model": model} | ({"depth": 1} if model == "diagonal" else {})
+    stable, grown = (
+        sp.train(sp.Training(task, size, lr=part * critical, **how)) for part in (0.95, 1.05)
+    )
+    assert (stable.status, grown.status) == ("budget", "diverged")
+    # Finite at the end, but no result.
+    assert np.isfinite(stable["alignment"]) and np.isnan(grown["alignment"])

@@ -29,7 +29,7 @@ from sgdphase._sweep.run import Run, failed, run_pack
 from sgdphase._sweep.store import Store, Stored, Writer
 from sgdphase._sweep.storefile import SweepError, beside
 from sgdphase._sweep.tally import Summary, Tally
-from sgdphase._sweep.trainers import cost_of, delay_of, trainer_of
+from sgdphase._sweep.trainers import check_ends, cost_of, delay_of, trainer_of
 from sgdphase._sweep.workers import Workers, workers_of
 from sgdphase.errors import InputError, require_type
 
@@ -135,6 +135,7 @@ def sweep(
     plan = tuple(dict.fromkeys(plan))
     for training in plan:
         require_type("a training of the plan", training, Training, "a Training")
+    check_ends(plan)
     own = workers if isinstance(workers, Workers) else workers_of(workers, gpus)
     # What is wrong with the call shows before a file is made.
     resumes = {model: trainer_of(model).resumes for model in {t.model for t in plan}}
@@ -152,7 +153,7 @@ def sweep(
         progress = progress or Progress()
         with checkpoint_folder(store.path, needed=resumable) as folder, progress:
             _drop_leftovers(folder, store, retry)
-            delay = delay_of(sorted({job.training.model for job in jobs})) if own.here else ""
+            delay = delay_of(job.training for job in jobs) if own.here else ""
             loop = _Loop(own, writer, tally, trajectories, progress, folder, delay)
             try:
                 loop.run(packed(jobs, own.slots), received, fail_fast, until)

@@ -12,6 +12,7 @@ from sgdphase._models import MODELS, model_of
 from sgdphase._parameters import BY_NAME
 from sgdphase._records import Outcome, Training
 from sgdphase.errors import InputError, check_memory, require_type
+from sgdphase.problems._drawn import Drawn
 
 # The assumed cost of a training if its module does not say.
 _UNKNOWN_SECONDS = 1.0
@@ -53,11 +54,13 @@ def cost_of(model: str) -> Callable[[Training], float]:
     return trainer_of(model).expected_seconds
 
 
-def delay_of(models: Iterable[str]) -> str:
-    """What the first training of these models waits for before it starts, if for anything."""
-    for model in models:
-        module = _module(MODELS[model].trainer, model) if model in MODELS else None
-        if text := getattr(module, "delay", lambda model: "")(model):
+def delay_of(trainings: Iterable[Training]) -> str:
+    """What the first of these trainings waits for before it starts, if for anything."""
+    # One of each kind: what is compiled depends on no more.
+    kinds = {(each.model, each.is_plain, each.dynamics): each for each in trainings}
+    for each in kinds.values():
+        module = _module(MODELS[each.model].trainer, each.model) if each.model in MODELS else None
+        if text := getattr(module, "delay", lambda training: "")(each):
             return text
     return ""
 
@@ -70,6 +73,23 @@ def check_fits(trainings: Iterable[Training]) -> None:
             module = _module(MODELS[each.model].trainer, each.model)
             if hasattr(module, "expected_bytes"):
                 check_memory(module.expected_bytes(each), _sizes(each))
+
+
+def check_ends(trainings: Iterable[Training]) -> None:
+    """Raise `InputError` if one of `trainings` may run for ever: a linear model of other labels.
+
+    Not a check of the record, since a store may have such runs, which diverged.
+    """
+    for each in trainings:
+        problem, model = each.problem, MODELS.get(each.model)
+        if not isinstance(problem, Drawn) or problem.linear or each.has_budget:
+            continue
+        # Labels of up to `dim` points are always those of a linear function.
+        if model and model.linear and each.train_size > problem.dim:
+            raise InputError(
+                f"problem = {problem.kind}: {model.name} is linear in the point and may never fit "
+                f"{each.train_size} points of it; give max_time (--max-time) or max_steps"
+            )
 
 
 def _sizes(training: Training) -> str:
@@ -105,6 +125,7 @@ def train(training: Training, *, trajectory: bool = False) -> Outcome:
     """
     require_type("training", training, Training, "a Training, such as one of a plan")
     check_fits([training])
+    check_ends([training])
     return trainer_of(training.model).train(training, trajectory=trajectory)
 
 

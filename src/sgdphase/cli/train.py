@@ -51,7 +51,7 @@ def _train(
     if trajectory is not None:
         check_output(trajectory, (".csv",))
     fields = {name: given.pop(name) for name in OF_PROBLEM if name in given}
-    (problem,) = problems_of(problem_of(given.pop("data", "teacher")), fields)
+    (problem,) = problems_of(problem_of(given.pop("data")), fields)
     problem.check_sizes(given["train_size"], given["test_size"])
     trainings = Training(problem, model=model.name, **given).with_seeds(range(seeds))
     if plot is not None and (trainings[0].loss != "hinge" or trainings[0].l1 > 0):
@@ -76,7 +76,7 @@ def _outcomes(trainings: list[Training], *, trajectory: bool) -> list[Outcome]:
     from sgdphase._sweep.trainers import delay_of
 
     outcomes: list[Outcome] = []
-    if delay := delay_of([trainings[0].model]):
+    if delay := delay_of(trainings[:1]):
         typer.echo(f"sgdphase: {delay}", err=True)
     with Progress(
         console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()

@@ -47,9 +47,10 @@ _GD_MARGIN, _GD_LIMIT = 2e6, 4e3
 _LAYER = 1000
 
 
-def delay(model: str) -> str:
-    """What the first training waits for, if for anything."""
-    if model != "fc" or is_kept("sgdphase.networks._window", "walk"):
+def delay(training: Training) -> str:
+    """What the first training of this kind waits for, if for anything."""
+    walks = training.model == "fc" and training.is_plain and training.dynamics == "sgd"
+    if not walks or is_kept("sgdphase.networks._window", "walk"):
         return ""
     return "compiling the network's steps (once per installation, some seconds)"
 

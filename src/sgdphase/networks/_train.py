@@ -189,6 +189,8 @@ def observed(
     ending = descend(fitting, training, state, watch)
     if ending != "diverged" and not log.finish(state.changed):
         ending = "diverged"
+    if ending == "budget" and training.has_blown_up(fitting.margins()):
+        ending = "diverged"
     final = _at_end(log, fitting) | observe()
     if ending == "diverged":
         final = dict.fromkeys(final, math.nan)

@@ -27,11 +27,13 @@ _END, _GD = 11.0, 0.18
 _scales = lru_cache(1024)(scales)
 
 
-def delay(model: str) -> str:
-    """What the first training waits for, if for anything."""
-    if is_kept("sgdphase.perceptron._sgd", "run_sgd"):
+def delay(training: Training) -> str:
+    """What the first training of this kind waits for, if for anything."""
+    loop = ("_sgd", "run_sgd") if training.is_plain else ("_variants", "run_variant")
+    if is_kept(f"sgdphase.perceptron.{loop[0]}", loop[1]):
         return ""
-    return "compiling the simulator (once per installation, about 10 s)"
+    took = "about 10 s" if training.is_plain else "some seconds"
+    return f"compiling the simulator (once per installation, {took})"
 
 
 def expected_bytes(training: Training) -> float:

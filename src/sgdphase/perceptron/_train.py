@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from functools import lru_cache
 
 from sgdphase._records import Outcome, Training
@@ -30,6 +32,9 @@ def train(training: Training, *, trajectory: bool = False) -> Outcome:
         seed=training.seed,
         max_steps=training.step_limit,
     )
+    if run.status == "budget":
+        margins = train_points.z @ run.w / math.sqrt(task.dim)
+        run = replace(run, status="diverged" if training.has_blown_up(margins) else "budget")
     sets = (run, train_points, test_points, training)
     along = observe.trajectory(*sets) if trajectory else {}
     return Outcome(run.status, run.steps, lr * run.steps, observe.final_observables(*sets), along)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 
 from sgdphase._streams import TEACHER_DIRECTION, TEACHER_TEST, TEACHER_TRAIN, data_stream
@@ -17,6 +19,9 @@ class Drawn:
 
     Training sets of a seed are nested: the first points do not depend on the size.
     """
+
+    # Whether a linear function may have these labels, however many points there are.
+    linear: ClassVar[bool] = True
 
     dim: int
 

@@ -34,6 +34,7 @@ class Sphere(Drawn):
     """
 
     kind: ClassVar[str] = "sphere"
+    linear: ClassVar[bool] = False
 
     dim: int = 128
 

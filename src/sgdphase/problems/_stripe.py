@@ -38,6 +38,7 @@ class Stripe(Directed):
     """
 
     kind: ClassVar[str] = "stripe"
+    linear: ClassVar[bool] = False
 
     dim: int = 128
     direction: str = "axis"
