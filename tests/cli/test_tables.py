@@ -101,7 +101,8 @@ def test_steps(sgdphase):
         (("rule", "runs.csv", "--growth", "width"), "--growth width: must be a column of numbers"),
         (("rule", "runs.csv", "--out", "a.txt"), "a.txt: must end in .png"),
         (("diagram", "runs.csv", "--chi", "1"), "--chi 1.0: of columns that are named, --where"),
-        (("steps", "runs.csv"), "no column steps"),
+        (("steps", "runs.csv"), "the number of steps to the target? give --steps, one of learning"),
+        (("steps", "runs.csv", "--steps", "stps"), "no column stps; there are learning_rate, bs, "),
         (("equivalents", "runs.csv", "--your-batch", "7"), "batch 7: the runs have"),
     ],
 )

@@ -56,7 +56,7 @@ def test_train_writes_its_picture_and_trajectory(sgdphase, tmp_path: Path) -> No
         ((*SMALL, "--nonsense"), "No such option"),
         (("theory", "averages", "--chi", "-3"), "chi = -3.0: must be"),
         (("theory", "scales", "--lr", "1"), "both given or neither"),
-        (("trian",), "No such command"),
+        (("trian",), "trian: no such command (did you mean train?); must be diagnose, "),
     ],
 )
 def test_bad_input_is_one_line_and_exit_code_2(sgdphase, words, said) -> None:  # type: ignore[no-untyped-def]

@@ -43,6 +43,19 @@ def test_several_experiments_are_listed(model):
         plane_from_table(table, depth=3)
 
 
+def test_what_only_other_runs_have_is_not_named(model):
+    table = model.table() | {"train_size": np.repeat(8, model.table()["lr"].size)}
+    other = {**table, "train_size": table["train_size"] * 2}
+    n = table["lr"].size
+    more = {"direction": ["", "axis"], "chi": [np.nan, 1.0], "depth": [None, 2]}
+    both = {name: np.concatenate([table[name], other[name]]) for name in table}
+    both |= {name: np.repeat(np.array(values), n) for name, values in more.items()}
+    assert plane_from_table(both, train_size=8).fixed.keys() & more.keys() == set()
+    assert plane_from_table(both, train_size=16).fixed.items() >= {
+        ("direction", "axis"), ("chi", 1.0), ("depth", 2),
+    }  # fmt: skip
+
+
 def test_repeated_cells_name_what_tells_them_apart(model):
     table = model.table()
     twice = {n: np.concatenate([c, c]) for n, c in table.items()}

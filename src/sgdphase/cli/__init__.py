@@ -96,7 +96,10 @@ def _stand_in() -> None:
 def _top(
     version: Annotated[bool, typer.Option("--version", help="Show the version and exit.")] = False,
 ) -> None:
-    """Which regime of SGD is a training in? Simulation, theory and phase diagrams.
+    """Which learning rate goes with a larger batch, and from which batch on does none help?
+
+    diagnose answers this for your training. The other commands do it for runs that you have, and
+    for the models of the paper: simulation, theory and phase diagrams.
 
     Numbers may be written 0.5, 1e-3, 1/64 or 2^-7.
     """

@@ -11,8 +11,9 @@ import typer
 
 from sgdphase._models import MODELS, Model
 from sgdphase._parameters import BY_NAME, PARAMETERS, REQUIRED, Parameter, shown
+from sgdphase.cli._stop import Commands
 from sgdphase.cli._values import for_option, integer, integers, number, numbers
-from sgdphase.errors import listed
+from sgdphase.errors import InputError, listed
 from sgdphase.problems._problem import IMAGES, NAMED
 
 JSON = typer.Option("--json", help="Print one JSON document instead of text.")
@@ -125,6 +126,15 @@ def parameter_option(
     return (integer_option if parameter.type is int else number_option)(flag, text)
 
 
+class _Models(Commands):
+    """A command for each model."""
+
+    def other(self, name: str) -> str:
+        if name in NAMED:
+            return f"is a problem (--data {name}), not a model"
+        return super().other(name)
+
+
 def register_models(
     app: typer.Typer,
     name: str,
@@ -140,7 +150,7 @@ def register_models(
     take several values. The keyword arguments of `run` are the other options. `line` is the help of
     the command, `text` that of a subcommand.
     """
-    group = typer.Typer(help=line, no_args_is_help=True, rich_markup_mode=None)
+    group = typer.Typer(cls=_Models, help=line, no_args_is_help=True, rich_markup_mode=None)
     for model in MODELS.values():
         if model.what:
             short = f"{model.what[0].upper()}{model.what[1:]}."
@@ -175,7 +185,7 @@ def _is_option(model: Model, parameter: Parameter, grid: bool) -> bool:
     if parameter.name == "model":  # the subcommand
         return False
     if parameter.name == "problem":
-        return bool(model.data)
+        return True
     if parameter.of == "derived":
         return grid
     alone = parameter.choices and len(model.choices_of(parameter)) == 1
@@ -187,6 +197,10 @@ def _option(model: Model, parameter: Parameter, grid: bool) -> inspect.Parameter
     kind: Any
     name, default, kind = parameter.name, model.default(parameter), parameter.type
     text = model.help.get(name, parameter.help)
+    if name == "problem" and not model.data:
+        # Not in its help, but who gives it is told why.
+        option = typer.Option("--data", parser=for_option(_teacher), hidden=True)
+        return _argument("data", Annotated[str, option], "teacher")
     if name == "problem":
         names = ", ".join(IMAGES if model.images else NAMED)
         option = typer.Option(
@@ -216,6 +230,17 @@ def _option(model: Model, parameter: Parameter, grid: bool) -> inspect.Parameter
         return _argument(name, Annotated[Any, option], default)
     kind = kind if default is not None else kind | None
     return _argument(name, Annotated[kind, parameter_option(name, text)], default)
+
+
+def _teacher(data: str) -> str:
+    """The only problem of the perceptron."""
+    if data != "teacher":
+        others = [model.name for model in MODELS.values() if model.data and not model.images]
+        raise InputError(
+            f"'{data}': the perceptron learns the teacher task only; {listed(others, 'and')} learn "
+            "others"
+        )
+    return data
 
 
 def _argument(name: str, annotation: Any, default: Any) -> inspect.Parameter:

@@ -14,6 +14,8 @@ from typing import Any, NoReturn
 
 import typer.core
 
+from sgdphase.errors import InputError, likely, listed
+
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 # Seconds for threads that the user's code left behind.
 _LAST_SECONDS = 1.0
@@ -38,7 +40,16 @@ class Interrupted(BaseException):
 
 
 class Commands(typer.core.TyperGroup):
-    """Commands that raise `Interrupted` when they are stopped."""
+    """Commands that raise `Interrupted` when they are stopped, and list themselves for another."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        if args and args[0] not in self.commands and not args[0].startswith("-"):
+            raise InputError(f"{args[0]}: {self.other(args[0])}; must be {listed(self.commands)}")
+        return super().resolve_command(ctx, args)
+
+    def other(self, name: str) -> str:
+        """What a name is that is none of the commands."""
+        return f"no such command{likely(name, self.commands)}"
 
     def invoke(self, ctx: Any) -> Any:
         try:

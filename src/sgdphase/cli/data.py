@@ -10,6 +10,7 @@ import typer
 from sgdphase.cli._networks import image_problems, set_up
 from sgdphase.cli._options import JSON
 from sgdphase.cli._output import answer, print_table
+from sgdphase.cli._stop import Commands
 from sgdphase.errors import InputError
 
 _DATA_DIR = typer.Option(
@@ -18,7 +19,7 @@ _DATA_DIR = typer.Option(
 
 
 def register(app: typer.Typer, _: str) -> None:
-    group = typer.Typer(invoke_without_command=True, rich_markup_mode=None)
+    group = typer.Typer(cls=Commands, invoke_without_command=True, rich_markup_mode=None)
     group.callback()(data)
     group.command("fetch")(fetch)
     app.add_typer(group, name="data")

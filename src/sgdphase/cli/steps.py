@@ -14,8 +14,12 @@ from sgdphase.cli.rule import Growth, print_found
 def steps(
     table: TableFile,
     steps: Annotated[
-        str, typer.Option(metavar="COLUMN", help="Steps that a training takes to the target.")
-    ] = "steps",
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="Steps that a training takes to the target; by default a usual name.",
+        ),
+    ] = None,
     batch: BatchColumn = None,
     by: By = "",
     where: Where = None,

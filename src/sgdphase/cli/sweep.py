@@ -99,7 +99,7 @@ def _sweep(
     from sgdphase._sweep.workers import workers_of
 
     set_up(data_dir, device, dask)
-    plan = grid(problem_of(given.pop("data", "teacher")), model=model.name, **given)
+    plan = grid(problem_of(given.pop("data")), model=model.name, **given)
     if not dask:  # whose workers may have more
         check_fits(plan)
     opened = Store(store)

@@ -9,6 +9,7 @@ import typer
 from sgdphase._parameters import BY_NAME, shown
 from sgdphase.cli._options import JSON, number_option, numbers_option, parameter_option
 from sgdphase.cli._output import answer, plain, print_table
+from sgdphase.cli._stop import Commands
 
 Chi = Annotated[float, parameter_option("chi")]
 Dim = Annotated[int, parameter_option("dim")]
@@ -18,7 +19,7 @@ MARGIN: Any = shown(BY_NAME["margin"].default)
 
 
 def register(app: typer.Typer, line: str) -> None:
-    group = typer.Typer(help=line, no_args_is_help=True, rich_markup_mode=None)
+    group = typer.Typer(cls=Commands, help=line, no_args_is_help=True, rich_markup_mode=None)
     for command in (averages_command, constants_command, online_command, scales_command):
         group.command(command.__name__.removesuffix("_command"))(command)
     app.add_typer(group, name="theory")

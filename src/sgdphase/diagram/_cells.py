@@ -254,7 +254,8 @@ def _common(columns: dict[str, NDArray[Any]]) -> dict[str, Any]:
         shared = {name: v for name, v in several.items() if not {None, ""} & {*v}} or several
         choices = [f"{name} from {_listed(v)}" for name, v in shared.items()]
         raise InputError(f"several experiments among the runs: choose {'; '.join(choices)}")
-    return {name: v[0] for name, v in values.items()}
+    # Of a parameter that only other runs of the table have, there is no value.
+    return {name: v[0] for name, v in values.items() if v[0] not in (None, "")}
 
 
 def _refuse_repeats(columns: dict[str, NDArray[Any]], place: IntArray) -> None:

@@ -18,6 +18,7 @@ _USUAL = {
     "value": ("testerror", "testloss", "valloss", "valerror", "evalloss", "validationloss",
               "testaccuracy", "testacc", "valaccuracy", "valacc", "evalaccuracy", "loss", "error",
               "accuracy", "acc", "score", "value"),
+    "steps": ("steps", "stepstotarget", "numsteps", "iterations", "iters"),
     "seed": ("seed", "randomseed"),
     "epochs": ("epochs", "numepochs", "maxepochs", "numtrainepochs"),
 }  # fmt: skip
@@ -72,7 +73,10 @@ def chosen_column(role: str, given: str | None, columns: RunColumns) -> str:
     )
 
 
-_WORDS = {"lr": "learning rate", "batch": "batch", "value": "result, as a loss"}
+_WORDS = {
+    "lr": "learning rate", "batch": "batch", "value": "result, as a loss",
+    "steps": "number of steps to the target",
+}  # fmt: skip
 
 
 def found_column(given: str, columns: RunColumns, role: str = "") -> str:

@@ -151,10 +151,12 @@ def run_tables(
     by = (by,) if isinstance(by, str) else by
     wanted = {name: str(v) if isinstance(v, bool) else v for name, v in dict(where or {}).items()}
     columns = choose(run_columns(source), wanted)
+    result = "value"
     if lr == "":  # steps to a target need none
+        result = "steps"
         lr, columns = NO_LR, {**columns, NO_LR: np.ones(len(next(iter(columns.values()))))}
     names = {
-        role: chosen_column(role, given, columns)
+        role: chosen_column(result if role == "value" else role, given, columns)
         for role, given in dict(lr=lr, batch=batch, value=value, seed=seed, epochs=epochs).items()
     }
     separate = [found_column(name, columns) for name in by]
