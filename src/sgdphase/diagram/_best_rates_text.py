@@ -80,7 +80,7 @@ def _batch_lines(best: BestRates) -> list[str]:
     least = (max if best.maximize else min)(row.value.value for row in known)
     most = "highest" if best.maximize else "lowest"
     lines = [f"Best batch: {_whole(b.value)} [{low}, {high}], with the {most} {name}, {least:.4g}."]
-    if end is None:
+    if end is None or round(b.value) >= known[-1].batch:  # there is no larger one
         return lines
     within = f"within {digits(best.tolerance, 2)} of that"
     if math.isinf(end.value):

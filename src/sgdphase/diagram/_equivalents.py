@@ -28,7 +28,8 @@ class Equivalent:
     verdict : {"the same", "better", "not worse", "worse", "cannot tell"}
         The deciding metric at `lr`, compared with the user's.
     steps, seeds : int
-        Steps of a training (0: unknown), and seeds shared with the user's setting.
+        Steps of a training (0: unknown), and seeds shared with the user's setting. From a table,
+        whose steps are unknown, all runs of the batch.
     metrics : mapping of str to Estimate; means over seeds
     difference : Estimate
         Of the deciding metric to the user's, within seeds.
@@ -135,7 +136,7 @@ class Equivalents(Shown):
             "lr": [shown(row.lr) for row in rows],
             self.metric: [shown(row.metrics.get(self.metric)) for row in rows],
             "verdict": ["yours", *(row.verdict for row in self.rows)],
-            "seeds": [row.seeds for row in rows],
+            "seeds" if self.yours.steps else "runs": [row.seeds for row in rows],
         }
 
     def _table(self) -> Columns:
