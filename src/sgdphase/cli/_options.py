@@ -184,8 +184,8 @@ def model_command(run: Callable[..., None], model: Model, grid: bool) -> Callabl
 def _is_option(model: Model, parameter: Parameter, grid: bool) -> bool:
     if parameter.name == "model":  # the subcommand
         return False
-    if parameter.name == "problem":
-        return True
+    if parameter.name == "problem":  # a command of the user has its own
+        return bool(model.what)
     if parameter.of == "derived":
         return grid
     alone = parameter.choices and len(model.choices_of(parameter)) == 1
