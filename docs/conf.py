@@ -34,8 +34,8 @@ nitpicky = True
 nitpick_ignore_regex = [("py:.*", ".*")]
 
 myst_heading_anchors = 4
-# Blocks of pages that show a program's output.
-suppress_warnings = ["misc.highlighting_failure"]
+# Blocks of pages that show a program's output; notebooks that are not run have no lexer.
+suppress_warnings = ["misc.highlighting_failure", "myst-nb.lexer"]
 
 nb_execution_mode = os.environ.get("SGDPHASE_NOTEBOOKS", "force")
 # Seconds per cell, on a busy machine; all notebooks together take about two minutes of a free core.

@@ -1,7 +1,8 @@
-"""sgdphase tells which regime of SGD a training is in.
+"""Which learning rate goes with a larger batch, and from which batch on does none help?
 
-Simulation and theory of the perceptron of "On the different regimes of stochastic gradient
-descent" (Sclocchi and Wyart), sweeps of the (batch size, learning rate) plane, phase diagrams.
+`diagnose` answers this for your training. The science behind it is here too: simulation and theory
+of the perceptron of "On the different regimes of stochastic gradient descent" (Sclocchi and Wyart),
+sweeps of the plane of batch sizes and learning rates, phase diagrams.
 
 >>> import sgdphase as sp
 >>> training = sp.Training(sp.TeacherTask(dim=32, chi=1.0), train_size=256, lr=2.0, batch=1)

@@ -105,8 +105,8 @@ class Parameters:
         "Hidden layers.", COUNT, models=shaped("depth"), grid="values", experiment=True,
     )] = None
     width: Annotated[int | None, Parameter(
-        "Neurons per layer.", COUNT, doc="Neurons per layer; mobilenet has 4 x this in its first.",
-        models=shaped("width"), grid="values", experiment=True,
+        "Neurons per layer.", COUNT, models=shaped("width"), grid="values", experiment=True,
+        doc="Neurons per layer; of networks of images, the unit of their numbers of channels.",
     )] = None
     activation: Annotated[str | None, Parameter(
         "Activation", choices=ACTIVATIONS, models=shaped("activation"), grid="value",

@@ -88,8 +88,8 @@ def grid(
     ----------
     problem : Problem, sequence of Problem, or str, default "teacher"
         What is learnt, or the kind of it, as "stripe".
-    dim, chi : numbers, default 128 and 1
-        Of a kind that has them, such as the teacher task (`TeacherTask`).
+    dim : int or sequence of int, default 128; of a kind that has it, such as the teacher task
+    chi : float or sequence of float, default 1; of a kind that has it
     direction : {"axis", "random"}, default "axis"
         Of a kind that has it.
     train_size : int or sequence of int, default 8192

@@ -40,7 +40,8 @@ def equivalents(
     Parameters
     ----------
     runs : iterable of TrainingRun; several seeds per setting
-    lr, batch, epochs : float, int, int; the user's training
+    lr : float; of the user's training
+    batch, epochs : int; of the user's training
     metric : str
         Decides whether two trainings are the same.
     maximize : bool, default False

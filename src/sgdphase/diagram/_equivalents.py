@@ -98,8 +98,8 @@ class Equivalents(Shown):
     yours : Equivalent; the user's training
     rows : tuple of Equivalent
         The other batches, increasing.
-    metric, maximize : str and bool
-        The deciding metric, and whether more of it is better.
+    metric : str; decides whether two trainings are the same
+    maximize : bool; whether more of the metric is better
     tolerance : float
         Difference in the metric that counts as the same.
     largest_batch : LargestBatch or None

@@ -66,8 +66,8 @@ class Best:
 
     Attributes
     ----------
-    lr, batch, regime : float, float, str
-        The cell; only cells with every seed are compared.
+    lr, batch : float; the cell, of those with every seed
+    regime : str; of the cell
     test_error : Estimate
     confidence : float
         Share of bootstrap replicates whose lowest cell is of the same regime.
@@ -91,9 +91,11 @@ class PhaseDiagram(Shown):
 
     Attributes
     ----------
-    observable, fixed : str and mapping; of the plane
-    factor, level, seeds : float, float, int
-        As given, and the number of seeds.
+    observable : str; of the plane
+    fixed : mapping
+        Parameters that all runs have in common, by name.
+    factor, level : float; as given
+    seeds : int; number of seeds
     lr, batch : ndarray; the axes
     cells : tuple of Cell
         Row by row, `batch` varying fastest.
@@ -177,8 +179,8 @@ def phase_diagram(
     level : float, default 0.9; coverage of the intervals
     confidence : float, default 0.8
         A cell is `unclear` if fewer of its replicates, from 0 to 1, have the same regime.
-    replicates, seed : int, default 1000 and 0
-        Number and random seed of the bootstrap replicates.
+    replicates : int, default 1000; number of bootstrap replicates
+    seed : int, default 0; of the bootstrap
     **fixed
         Values that select runs, as `train_size=8192, chi=1.0`.
 

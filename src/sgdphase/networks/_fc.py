@@ -34,8 +34,10 @@ class FullyConnected(torch.nn.Module):
     ----------
     inputs : int
         Coordinates of a point, at least 1.
-    depth, width : int, default 5 and 128
-        Hidden layers and neurons per layer, at least 1.
+    depth : int, default 5
+        Hidden layers, at least 1.
+    width : int, default 128
+        Neurons per layer, at least 1.
     activation : {"relu", "gelu", "tanh"}, default "gelu"
         Applied after each hidden layer.
     generator : torch.Generator, default torch's global one; draws the weights

@@ -69,8 +69,8 @@ class Weights(ShortArrays):
     steps : int
         The last step that changed a weight.
     w : ndarray [d]; the weights after it
-    snapshot_steps, snapshots : ndarray [n] and [n, d]
-        Log-spaced steps, and the weights after each; the last entry is the end.
+    snapshot_steps : ndarray [n]; log-spaced steps, of which the last is the end
+    snapshots : ndarray [n, d]; the weights after each of them
     """
 
     status: Literal["fitted", "budget", "diverged"]
@@ -96,8 +96,8 @@ def simulate_sgd(
     """SGD of the perceptron from `w = 0`, with fresh batches of distinct points (SI 1.A, SI 2).
 
     Ends when every point has `y w.x / sqrt(d) >= margin`; with another loss than hinge, when every
-    point has half of the margin. Exact: with hinge loss alone faster than the plain loop, and the
-    same process in distribution.
+    point has half of the margin. The process has the distribution of the plain loop's; with the
+    hinge loss, and without momentum and regularisation, it takes less time.
 
     Parameters
     ----------

@@ -108,8 +108,8 @@ def collapse(
         Whether column `s` of every curve has something in common, such as the initial weights.
         Sizes are then compared within seeds, and a factor common to all sizes is not noise.
     level : float, default 0.9; coverage of the intervals
-    copies, seed : int, default 400 and 0
-        Number and random seed of the bootstrap replicates.
+    copies : int, default 400; number of bootstrap replicates
+    seed : int, default 0; of the bootstrap
 
     Examples
     --------

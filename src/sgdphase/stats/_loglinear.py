@@ -72,8 +72,8 @@ def loglinear(
     log_y : array_like [n, seeds]
         Natural logarithms; NaN where a run is missing.
     level : float, default 0.9; coverage of intervals
-    replicates, seed : int, default 1000 and 0
-        Number and random seed of the bootstrap replicates.
+    replicates : int, default 1000; number of bootstrap replicates
+    seed : int, default 0; of the bootstrap
 
     Examples
     --------
