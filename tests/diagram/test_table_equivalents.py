@@ -78,3 +78,12 @@ def test_the_largest_batch_has_all_its_digits():
     table = table_equivalents(run_table(runs), lr=0.5, batch=512)
     assert table.largest_batch.batch.value == 2048
     assert "largest such batch: 2048" in repr(table)
+
+
+def test_a_table_shows_how_many_runs_a_batch_has():
+    """Not seeds: here one seed at each of nine learning rates."""
+    lr, batch = np.meshgrid(0.01 * 2.0 ** np.arange(9), [8, 16])
+    loss = 1 + 0.1 * np.log(lr / 0.01 / batch) ** 2
+    runs = run_table({"lr": lr.ravel(), "batch": batch.ravel(), "loss": loss.ravel()})
+    shown = repr(table_equivalents(runs, lr=0.04, batch=8)).splitlines()[1:]
+    assert [line.split()[-1] for line in shown] == ["runs", "9", "9"]
