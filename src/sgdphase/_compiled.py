@@ -26,6 +26,18 @@ def kept(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     return decorate
 
 
+def unwrapped(**options: Any) -> Callable[[Callable[..., Any]], Any]:
+    """`numba.njit(...)` for functions that only compiled ones call.
+
+    Without what Python needs to call them, which takes long to compile.
+    """
+    from numba import njit
+
+    decorate: Callable[[Callable[..., Any]], Any]
+    decorate = njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, **options)
+    return decorate
+
+
 def is_kept(module: str, name: str) -> bool:
     """Whether the disk has this `kept` function, as this version of Python compiled it.
 

@@ -2,12 +2,19 @@
 
 import numpy as np
 import pytest
+from numba import njit
 from scipy import stats
 
 from sgdphase.perceptron._hypergeometric import at_least_one, chances_of_none, table
 from sgdphase.perceptron._random import random_state
 
 LEVEL = 1e-4
+
+# They are made for compiled loops, not to be called from Python.
+at_least_one, chances_of_none, table = (
+    njit(error_model="numpy")(function.py_func)
+    for function in (at_least_one, chances_of_none, table)
+)
 
 
 @pytest.mark.parametrize(("total", "marked", "drawn"), [(50, 7, 20), (1000, 3, 1), (90, 60, 45)])

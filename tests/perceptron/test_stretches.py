@@ -6,17 +6,22 @@ import numpy as np
 from scipy import stats
 
 from sgdphase import Points, simulate_sgd
+from sgdphase._compiled import kept
 from sgdphase.perceptron._hypergeometric import chances_of_none
 from sgdphase.perceptron._random import random_state
 from sgdphase.perceptron._stretches import listed_only, plain
 from sgdphase.perceptron._tracked import tracked
+from sgdphase.perceptron._vectors import FASTMATH
 
 LEVEL = 1e-4
 
 
 # Within a simulation these are compiled into its loop. Here they are called one by one.
-for function in (plain, listed_only, tracked, chances_of_none):
-    function.enable_caching()
+plain, listed_only, tracked = (
+    kept(fastmath=FASTMATH, error_model="numpy")(function.py_func)
+    for function in (plain, listed_only, tracked)
+)
+chances_of_none = kept(error_model="numpy")(chances_of_none.py_func)
 
 # Each with its first seed.
 STRETCHES = {"plain": 0, "listed": 10_000, "tracked": 20_000}

@@ -19,16 +19,20 @@ from sgdphase.perceptron._vectors import (
     copy_into,
     displacement,
     dot,
-    inner,
+    flags,
+    integers,
+    matrix,
+    part,
     rows_of,
     whole_lines,
+    zeros,
 )
 
 # Points of a group, whose 16 subsets all have their sum in a table.
 _GROUP, _SUBSETS = 4, 16
 
 
-@inner(fastmath=FASTMATH)
+@part(fastmath=FASTMATH)
 def descend(
     z, listed, threshold, rate, radius, growth, steps, sure, gradient, w, clock, due, snapshots
 ):
@@ -38,7 +42,7 @@ def descend(
     where a point changes sides.
     """
     rows = z if listed.shape[0] == z.shape[0] else rows_of(z, listed)
-    unfitted = np.zeros(listed.shape[0], np.bool_)
+    unfitted = flags(listed.shape[0])
     w_ref = w.copy()
     for _ in range(steps):
         any_unfitted = sure > 0
@@ -60,7 +64,7 @@ def descend(
             break
 
 
-@inner(fastmath=FASTMATH)
+@part(fastmath=FASTMATH)
 def slide(
     z, listed, threshold, rate, radius, growth, steps, sure, gradient, w, clock, due, snapshots
 ):
@@ -76,20 +80,20 @@ def slide(
     to date only when a snapshot is due or the path made since may lead out of the radius.
     """
     marked = listed.shape[0]
-    rows = np.empty((marked + 1, z.shape[1]))
+    rows = matrix(marked + 1, z.shape[1])
     for i in range(marked):
         copy_into(rows[i], z[listed[i]])
     copy_into(rows[marked], gradient)
     groups = (marked + _GROUP - 1) // _GROUP
     padded = whole_lines(marked)
     sums = _subset_sums(rows[:marked], groups)
-    base, delta, slack = np.zeros(padded), np.zeros(padded), np.zeros(padded)
-    pending = np.zeros(padded + 1)  # how often each row is still to be added to w
+    base, delta, slack = zeros(padded), zeros(padded), zeros(padded)
+    pending = zeros(padded + 1)  # how often each row is still to be added to w
     for i in range(marked):
         base[i] = dot(rows[i], gradient)
         slack[i] = dot(rows[i], w) - threshold
     base_length = dot(gradient, gradient)
-    chosen = np.empty(groups + 1, np.int64)
+    chosen = integers(groups + 1)
     w_ref = w.copy()
     moved, grown, path = 0.0, 0.0, 0.0
     began = clock[STEPS]
@@ -130,7 +134,7 @@ def slide(
     clock[STEPS] = clock[LAST_CHANGE] = step
 
 
-@inner(fastmath=FASTMATH)
+@part(fastmath=FASTMATH)
 def _subset_sums(rows, groups):
     """Row `16 g + subset`: the inner products of the sum of a subset of group `g` with all rows."""
     marked = rows.shape[0]

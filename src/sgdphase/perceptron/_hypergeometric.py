@@ -6,10 +6,9 @@ p(k + 1) / p(k) = (marked - k) (drawn - k) / ((k + 1) (total - marked - drawn + 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from sgdphase.perceptron._random import uniform
-from sgdphase.perceptron._vectors import inner
+from sgdphase.perceptron._vectors import inner, zeros
 
 
 @inner()
@@ -18,7 +17,7 @@ def _ratio(total, marked, drawn, k):
     return up / (np.float64(k + 1) * np.float64(total - marked - drawn + k + 1))
 
 
-@njit
+@inner()
 def table(total, marked, drawn):
     """`(k0, cdf)` with `cdf[i]` the chance of at most `k0 + i`.
 
@@ -34,7 +33,7 @@ def table(total, marked, drawn):
     while last < high and term > 1e-18:
         term *= _ratio(total, marked, drawn, last)
         last += 1
-    cdf = np.empty(last - first + 1)
+    cdf = zeros(last - first + 1)
     cdf[mode - first] = 1.0
     for k in range(mode - 1, first - 1, -1):
         cdf[k - first] = cdf[k + 1 - first] / _ratio(total, marked, drawn, k)
@@ -61,10 +60,10 @@ def drawn_from(cdf, target):
     return low
 
 
-@njit
+@inner()
 def chances_of_none(total, drawn, most):
     """The chance that a draw holds none of `u` marked ones, for `u = 0..most-1`."""
-    chances = np.zeros(most)
+    chances = zeros(most)
     chance = 1.0
     for u in range(most):
         chances[u] = chance
@@ -72,7 +71,7 @@ def chances_of_none(total, drawn, most):
     return chances
 
 
-@njit
+@inner()
 def at_least_one(state, total, marked, drawn, none):
     """How many marked ones a draw holds, given that it holds one; `none` is the chance of none."""
     if none < 1e-280:  # the sum could not start there; the condition then means nothing either

@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
-from sgdphase.perceptron._vectors import inner
+from sgdphase.perceptron._vectors import inner, integers
 
 PLAIN, LISTED, TRACKED = 0, 1, 2
 
@@ -62,8 +60,8 @@ def plan(
     drift = max(travelled**2 - changing * noise, 0.0) / changing**2
     # The share of points that were drawn for the first time: a longer stretch draws more of them.
     fresh = min(column_cost / (COST_SWEEP_DOT * max(parts, 1)), 1.0)
-    near = np.zeros(_RADII_BELOW + _RADII_ABOVE + 1, np.int64)
-    near_unfitted = np.zeros(_RADII_BELOW + _RADII_ABOVE + 1, np.int64)
+    near = integers(_RADII_BELOW + _RADII_ABOVE + 1)
+    near_unfitted = integers(_RADII_BELOW + _RADII_ABOVE + 1)
     for i in range(safe.shape[0]):
         reach = math.fabs(safe[i]) / travelled
         if reach <= math.sqrt(2.0) ** _RADII_ABOVE:

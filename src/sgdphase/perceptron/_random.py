@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from sgdphase.perceptron._vectors import inner
@@ -35,13 +34,13 @@ def uniform(state):
     return np.float64(word >> np.uint64(11)) * (1.0 / 9007199254740992.0)
 
 
-@njit
+@inner()
 def below(state, n):
     """An integer in [0, n); its bias, below n / 2^53, cannot be measured."""
     return np.int64(uniform(state) * n)
 
 
-@njit
+@inner()
 def normal_pair(state):
     """Two independent standard normals (Box and Muller)."""
     radius = math.sqrt(-2.0 * math.log(1.0 - uniform(state)))

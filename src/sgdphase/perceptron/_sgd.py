@@ -59,37 +59,47 @@ from sgdphase.perceptron._stretches import (
     snapshots_before,
 )
 from sgdphase.perceptron._tracked import tracked
-from sgdphase.perceptron._vectors import FASTMATH, add_scaled, displacement, dot, numbers, up_to
+from sgdphase.perceptron._vectors import (
+    FASTMATH,
+    add_scaled,
+    displacement,
+    dot,
+    flags,
+    integers,
+    matrix,
+    numbers,
+    up_to,
+    zeros,
+)
 
 FITTED, OUT_OF_STEPS, STOPPED, DIVERGED = 0, 1, 2, 3
 
 
-@kept(fastmath=FASTMATH, nogil=True)
-def run_sgd(z, norms, threshold, rate, batch, max_steps, due, snapshots, state, stop):
+@kept(fastmath=FASTMATH, nogil=True, error_model="numpy", no_cfunc_wrapper=True)
+def run_sgd(z, norms, threshold, rate, batch, gradient, max_steps, due, snapshots, state, stop):
     """SGD from `w = 0`: `(end, w, last step that changed w, snapshots stored)`.
 
     `z` are the points times their labels, their first coordinates nowhere negative, and `norms`
     their lengths. `threshold = margin sqrt(d)`, `rate = lr / (B sqrt(d))`. `snapshots[i]` becomes
-    `w` after step `due[i]`, as far as the training goes. `state` is None at full
-    batch, where nothing is drawn: each case is compiled when it is needed. `stop[0]` may be set
-    from another thread to end early.
+    `w` after step `due[i]`, as far as the training goes. At full batch, where nothing is drawn,
+    `state` is None; below it `gradient`, which has the size of `w`, is None. What only the other
+    case needs is then not compiled. `stop[0]` may be set from another thread to end early.
     """
     size, dim = z.shape
-    w = np.zeros(dim)
-    clock = np.zeros(5, np.int64)
+    w = zeros(dim)
+    clock = integers(5)
     items, everything = numbers(size), numbers(size)
-    seen = np.zeros(size, np.bool_)
-    gradient = np.zeros(dim)
+    seen = flags(size)
     most_tracked = min(4 * dim, size)
     none_drawn = chances_of_none(size, batch, most_tracked)
     # Gram columns that are kept (untouched memory costs nothing), and what was spent on the others.
-    kept = np.empty((min(dim, size), size))
-    kept_at = np.empty(size, np.int64)
+    kept = matrix(min(dim, size), size)
+    kept_at = integers(size)
     kept_at[:] = -1
-    spent = np.zeros(size + 1, np.int64)  # the last entry counts the kept ones
+    spent = integers(size + 1)  # the last entry counts the kept ones
     # All points but those in scope are fitted while `w` is within the outer radius.
     scope, outer, w_outer = everything, 0.0, w.copy()
-    distances = np.empty(size)
+    distances = zeros(size)
     travelled, took, growing = 0.0, np.int64(0), 1.0
     while True:
         moved = displacement(w, w_outer)
@@ -140,7 +150,9 @@ def run_sgd(z, norms, threshold, rate, batch, max_steps, due, snapshots, state, 
         elif 2.0 * SCOPE * radius < outer - moved:
             outer, w_outer = SCOPE * radius, w_ref
             scope, _ = up_to(scope, safe, outer)
-        if state is None:
+        # numba leaves out what stands under `x is not None` if `x` is None. It compiles what stands
+        # under `x is None` for every `x`.
+        if gradient is not None:
             unsure = listed[sure:]
             each = max(unsure.shape[0], 1) * COST_SWEEP_DOT
             if kind == TRACKED:
@@ -160,19 +172,22 @@ def run_sgd(z, norms, threshold, rate, batch, max_steps, due, snapshots, state, 
                     z, unsure, threshold, rate, radius, growth, steps, sure, gradient,
                     w, clock, due, snapshots,
                 )  # fmt: skip
-        elif kind == TRACKED:
-            tracked(
-                z, listed, threshold, rate, batch, radius, max_steps, none_drawn,
-                spent, kept, kept_at, seen, w, clock, due, snapshots, state,
-            )  # fmt: skip
-        elif kind == PLAIN:
-            steps = min(max(PLAIN_SWEEPS * size // batch, 1), max_steps - began)
-            plain(z, threshold, rate, batch, steps, items, seen, w, clock, due, snapshots, state)
-        else:
-            listed_only(
-                z, listed, threshold, rate, batch, radius, max_steps,
-                seen, w, clock, due, snapshots, state, sure, growth,
-            )  # fmt: skip
+        if state is not None:
+            if kind == TRACKED:
+                tracked(
+                    z, listed, threshold, rate, batch, radius, max_steps, none_drawn,
+                    spent, kept, kept_at, seen, w, clock, due, snapshots, state,
+                )  # fmt: skip
+            elif kind == PLAIN:
+                steps = min(max(PLAIN_SWEEPS * size // batch, 1), max_steps - began)
+                plain(
+                    z, threshold, rate, batch, steps, items, seen, w, clock, due, snapshots, state
+                )
+            else:
+                listed_only(
+                    z, listed, threshold, rate, batch, radius, max_steps,
+                    seen, w, clock, due, snapshots, state, sure, growth,
+                )  # fmt: skip
         travelled = displacement(w, w_ref)
         took = clock[STEPS] - began
         # How much faster w1 grows than the rest moves, with some room.

@@ -142,8 +142,10 @@ def simulate_sgd(
         # A growing w1 must unfit no point. Where it could, a coordinate of zeros is the first.
         extra = int((points.z[:, 0] < 0).any())
         z = np.pad(points.z, ((0, 0), (1, 0))) if extra else points.z
-        given: tuple[Any, ...] = (z, points.norms, threshold, rate, batch)
-        run = _run(run_sgd, given, dim + extra, None if batch == size else seed, max_steps)
+        full = batch == size
+        gradient = np.empty(dim + extra) if full else None
+        given: tuple[Any, ...] = (z, points.norms, threshold, rate, batch, gradient)
+        run = _run(run_sgd, given, dim + extra, None if full else seed, max_steps)
         return replace(run, w=run.w[extra:], snapshots=run.snapshots[:, extra:])
     goal = threshold if loss == "hinge" else threshold / 2
     shrink, pull = lr * weight_decay, lr * l1

@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
 from sgdphase.perceptron._hypergeometric import drawn_from, table
 from sgdphase.perceptron._plan import (
@@ -28,8 +27,11 @@ from sgdphase.perceptron._vectors import (
     displacement,
     dot,
     inner,
+    integers,
     numbers,
+    part,
     rows_of,
+    zeros,
 )
 
 # Shared by the stretches: `clock` counts, and a snapshot of `w` is due after certain steps.
@@ -45,14 +47,14 @@ def snapshots_before(step, w, clock, due, snapshots):
         clock[SNAPSHOTS] += 1
 
 
-@njit(fastmath=FASTMATH)
+@part(fastmath=FASTMATH)
 def plain(z, threshold, rate, batch, steps, items, seen, w, clock, due, snapshots, state):
     """Make `steps` steps with one dot product for every drawn point.
 
     Fewer if as many draws as there are points hit no unfitted one: it may be the end.
     """
     size, dim = z.shape
-    gradient = np.zeros(dim)
+    gradient = zeros(dim)
     quiet = 0
     for _ in range(steps):
         clock[STEPS] += 1
@@ -80,7 +82,7 @@ def plain(z, threshold, rate, batch, steps, items, seen, w, clock, due, snapshot
             break
 
 
-@njit(fastmath=FASTMATH)
+@part(fastmath=FASTMATH)
 def listed_only(
     z, listed, threshold, rate, batch, radius, max_steps, seen, w, clock, due, snapshots, state,
     sure=0, growth=math.inf,
@@ -94,9 +96,9 @@ def listed_only(
     marked = listed.shape[0]
     rows = rows_of(z, listed)
     items = numbers(marked)
-    unsure = np.empty(marked + 1, np.int64)
-    hit = np.empty(marked + 1, np.int64)
-    gradient = np.zeros(dim)
+    unsure = integers(marked + 1)
+    hit = integers(marked + 1)
+    gradient = zeros(dim)
     w_ref = w.copy()
     first, cdf = table(size, marked, batch)
     # Where most batches hold no listed point, whole runs of them are jumped over.

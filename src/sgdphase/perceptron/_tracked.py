@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
 from sgdphase.perceptron._hypergeometric import at_least_one
 from sgdphase.perceptron._plan import (
@@ -33,13 +32,16 @@ from sgdphase.perceptron._vectors import (
     catch_up,
     displacement,
     dot,
-    inner,
+    integers,
+    matrix,
+    part,
     rows_of,
     whole_lines,
+    zeros,
 )
 
 
-@njit(fastmath=FASTMATH)
+@part(fastmath=FASTMATH)
 def tracked(
     z, listed, threshold, rate, batch, radius, max_steps, none_drawn, spent, kept, kept_at,
     seen, w, clock, due, snapshots, state,
@@ -61,17 +63,17 @@ def tracked(
     max_columns = max(min(marked, size * dim // marked), 1)  # no larger than the training set
     padded = whole_lines(marked)
     # Untouched memory costs nothing.
-    columns = np.empty((max_columns, padded))
-    column_of = np.empty(marked, np.int64)
+    columns = matrix(max_columns, padded)
+    column_of = integers(marked)
     column_of[:] = -1
     known = 0
-    unfitted = np.empty(marked + 1, np.int64)
-    places = np.empty(marked, np.int64)
-    delta = np.zeros(padded)
-    slack = np.zeros(padded)  # z_mu . w - margin sqrt(d), negative where unfitted
+    unfitted = integers(marked + 1)
+    places = integers(marked)
+    delta = zeros(padded)
+    slack = zeros(padded)  # z_mu . w - margin sqrt(d), negative where unfitted
     for i in range(marked):
         slack[i] = dot(rows[i], w) - threshold
-    pending = np.zeros(marked)  # hits not yet added to w
+    pending = zeros(marked)  # hits not yet added to w
     w_ref = w.copy()
     moved, path, work = 0.0, 0.0, 0.0
     while work < LIST_SWEEPS * size * COST_SWEEP_DOT:
@@ -133,7 +135,7 @@ def tracked(
     catch_up(w, rate, rows, pending)
 
 
-@inner(fastmath=FASTMATH)
+@part(fastmath=FASTMATH)
 def _fill_column(z, mu, rows, listed, spent, kept, kept_at, column):
     """Inner products of point `mu` with the listed points."""
     marked = listed.shape[0]

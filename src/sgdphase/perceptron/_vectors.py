@@ -12,14 +12,38 @@ import math
 from functools import partial
 
 import numpy as np
-from numba import njit
+
+from sgdphase._compiled import unwrapped
 
 # Reassociating sums lets the compiler vectorise them; nan and inf keep their meaning.
 FASTMATH = {"reassoc", "contract", "nsz"}
 _LINE = 8  # floats in a cache line
-# For functions that only compiled loops call: without what Python needs to call them, which takes
-# long to compile.
-inner = partial(njit, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+# For functions that only compiled loops call.
+inner = partial(unwrapped, error_model="numpy")
+# For those that one place calls: compiled as a part of it, not by themselves as well.
+part = partial(inner, inline="always")
+
+
+# NumPy's own functions for new arrays are compiled for each set of options of their callers.
+@inner()
+def zeros(size):
+    return np.zeros(size)
+
+
+@inner()
+def integers(size):
+    return np.zeros(size, np.int64)
+
+
+@inner()
+def flags(size):
+    return np.zeros(size, np.bool_)
+
+
+@inner()
+def matrix(rows, columns):
+    """With any content: memory that is not touched costs nothing."""
+    return np.empty((rows, columns))
 
 
 @inner(fastmath=FASTMATH)
@@ -45,7 +69,7 @@ def copy_into(a, b):
 @inner()
 def numbers(size):
     """`0, 1, ..., size - 1`."""
-    items = np.empty(size, np.int64)
+    items = integers(size)
     for i in range(size):
         items[i] = i
     return items
@@ -59,7 +83,7 @@ def whole_lines(size):
 
 @inner()
 def rows_of(z, listed):
-    rows = np.empty((listed.shape[0], z.shape[1]))
+    rows = matrix(listed.shape[0], z.shape[1])
     for i in range(listed.shape[0]):
         copy_into(rows[i], z[listed[i]])
     return rows
@@ -68,7 +92,7 @@ def rows_of(z, listed):
 @inner()
 def up_to(items, values, limit):
     """The items of values below `-limit`, then those up to `limit`, and the number of the first."""
-    chosen = np.empty(items.shape[0], np.int64)
+    chosen = integers(items.shape[0])
     count = np.int64(0)
     for i in range(items.shape[0]):
         chosen[count] = items[i]

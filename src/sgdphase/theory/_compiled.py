@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from sgdphase._compiled import kept
+from sgdphase._compiled import kept, unwrapped
 from sgdphase._typing import FloatArray
 
 # exp(-s^2/2) and erfc(s/sqrt(2)) are below 1e-17 of their value at 0 beyond this.
@@ -56,7 +56,7 @@ class Model(NamedTuple):
     rule: Rule
 
 
-@kept()
+@unwrapped()
 def _erfc_integrals(lam: float, r: float, rule: Rule) -> tuple[float, float, float]:
     """``int_0^inf rho x^k erfc((lam x - r)/sqrt(2)) dx``, k = 0, 1, 2, ``lam >= 0``, any ``r``."""
     bulk = math.sqrt(rule.chi + 2) + TAIL  # rho x^2 is nothing beyond
@@ -91,7 +91,7 @@ def _erfc_integrals(lam: float, r: float, rule: Rule) -> tuple[float, float, flo
     return i0, i1, i2
 
 
-@kept()
+@unwrapped()
 def _gauss_integrals(
     lam: float, r: float, rule: Rule
 ) -> tuple[float, float, float, float, float, float]:
@@ -134,7 +134,7 @@ def _gauss_integrals(
     return front * j0, front * j1, front * j2, front * d0, front * d1, front * e
 
 
-@kept()
+@unwrapped()
 def bracket_integrals(lam: float, r: float, rule: Rule) -> tuple[float, float, float]:
     """``(I_0, I_1, I_2)`` for any finite ``lam`` and ``r >= 0``."""
     if lam >= 0:
@@ -155,7 +155,7 @@ def unfitted_at(lam: FloatArray, r: FloatArray, rule: Rule) -> FloatArray:
     return out
 
 
-@kept()
+@unwrapped()
 def moments(
     lam: float, r: float, rule: Rule
 ) -> tuple[float, float, float, float, float, float, float, float, float]:
@@ -190,7 +190,7 @@ def averages_many(lam: FloatArray, r: FloatArray, rule: Rule) -> FloatArray:
     return out
 
 
-@kept()
+@unwrapped()
 def weights_of(y: FloatArray) -> tuple[float, float]:
     """``(w1, w_perp)`` of ``(ln w1, ln q)``; trial steps of the solver stay within floats."""
     w1 = math.exp(min(max(y[0], LOG_Q_ZERO), -LOG_Q_ZERO))
