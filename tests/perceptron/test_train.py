@@ -1,9 +1,12 @@
 """Observables, crossover time, trajectories, and what the authors' own program gave."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
 import sgdphase as sp
+from sgdphase.perceptron._train import _train_points
 
 # B, lr and the values of w1 and |w_perp| that the authors' published program gave at chi=1, d=128,
 # margin=1/128, P=1024, one a seed (training set).
@@ -71,3 +74,22 @@ def test_square_loss_diverges_from_its_closed_form_on(model: str) -> None:
     assert (stable.status, grown.status) == ("budget", "diverged")
     # Finite at the end, but no result.
     assert np.isfinite(stable["alignment"]) and np.isnan(grown["alignment"])
+
+
+def test_points_are_held_once() -> None:
+    """Detects a second array of the size of the training set while it is made."""
+    tracemalloc.start()
+    points = _train_points.__wrapped__(sp.TeacherTask(dim=256), 2**14, 0)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 1.2 * points.z.nbytes
+
+
+def test_points_are_made_beside_the_inputs_or_in_their_place() -> None:
+    x, y = np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([1.0, -1.0])
+    z = [[1.0, 2.0], [-3.0, -4.0]]
+    data = sp.problems.Dataset(x.copy(), y)
+    assert sp.Points.of(data).z.tolist() == z
+    assert data.x.tolist() == x.tolist()
+    assert sp.Points.of(data, overwrite=True).z is data.x
+    assert data.x.tolist() == z

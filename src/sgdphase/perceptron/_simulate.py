@@ -53,9 +53,13 @@ class Points(ShortArrays):
     norms: FloatArray
 
     @classmethod
-    def of(cls, data: Dataset) -> Points:
-        """The points of `data`, whose inputs are vectors and whose labels are +1 or -1."""
-        z = np.ascontiguousarray(data.x * data.y[:, None], dtype=np.float64)
+    def of(cls, data: Dataset, *, overwrite: bool = False) -> Points:
+        """The points of `data`, whose inputs are vectors and whose labels are +1 or -1.
+
+        With `overwrite` they may take the place of the inputs, to save memory.
+        """
+        z = np.ascontiguousarray(data.x if overwrite else data.x.copy(), dtype=np.float64)
+        z *= data.y[:, None]
         return cls(z, np.sqrt(np.einsum("ij,ij->i", z, z)))
 
 

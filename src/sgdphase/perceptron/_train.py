@@ -41,11 +41,11 @@ def train(training: Training, *, trajectory: bool = False) -> Outcome:
 
 
 # The cells of one seed share its data sets; a sweep runs them one after the other.
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=1)
 def _train_points(task: TeacherTask, size: int, seed: int) -> Points:
-    return Points.of(task.train_set(size, seed))
+    return Points.of(task.train_set(size, seed), overwrite=True)
 
 
 @lru_cache(maxsize=1)
 def _test_points(task: TeacherTask, size: int, seed: int) -> Points:
-    return Points.of(task.test_set(size, seed))
+    return Points.of(task.test_set(size, seed), overwrite=True)

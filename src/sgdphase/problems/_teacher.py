@@ -17,6 +17,9 @@ from sgdphase.problems._dataset import Dataset
 from sgdphase.problems._drawn import Directed
 from sgdphase.theory import CHI_MAX
 
+# Points that are drawn together.
+_ROWS = 1024
+
 
 @dataclass(frozen=True)
 class TeacherTask(Directed):
@@ -58,7 +61,10 @@ class TeacherTask(Directed):
             for s in np.random.SeedSequence([seed, use]).spawn(3)
         )
         x = np.empty((size, self.dim))
-        x[:, 1:] = across.standard_normal((size, self.dim - 1))
+        # In parts, which need no second array of this size; the numbers are the same.
+        for start in range(0, size, _ROWS):
+            rows = x[start : start + _ROWS, 1:]
+            rows[:] = across.standard_normal(rows.shape)
         # The sign is drawn apart from the magnitude, which underflows to 0 when chi is near -1.
         y = np.where(sign.random(size) < 0.5, 1.0, -1.0)
         x[:, 0] = y * np.sqrt(2.0 * along.standard_gamma((1.0 + self.chi) / 2.0, size))
