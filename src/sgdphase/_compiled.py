@@ -33,8 +33,9 @@ def unwrapped(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     """
     from numba import njit
 
+    compiled: Any = njit  # its types do not know all of its options
     decorate: Callable[[Callable[..., Any]], Any]
-    decorate = njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, **options)
+    decorate = compiled(no_cpython_wrapper=True, no_cfunc_wrapper=True, **options)
     return decorate
 
 

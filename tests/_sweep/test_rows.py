@@ -10,17 +10,19 @@ import sqlite3
 import sys
 import zlib
 from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
 from sgdphase import cli
-from sgdphase._records import ENGINES
+from sgdphase._records import ENGINES, Training
 from sgdphase._report import store_page
 from sgdphase._sweep import Store, grid, sweep
-from sgdphase._sweep.rows import COLUMNS, crc
+from sgdphase._sweep.rows import COLUMNS, _training_of, crc
 from sgdphase.errors import InputError
+from sgdphase.problems import Stripe
 
 PLAN = grid(dim=8, train_size=32, lr=[1.0, 2.0], batch=[1, 2], seeds=2)
 NAMES = COLUMNS.split(", ")
@@ -75,6 +77,7 @@ TRAININGS: dict[str, dict[str, Any]] = {
     "not a number": {"lr": float("nan")},
     "no integer": {"train_size": 32.5},
     "more than an array holds": {"seed": 2**70},
+    "a float for the seed": {"seed": 10.0},
     "more than a float holds": {"lr": 10**400},
     "an unknown parameter": {"nonsense": 1},
     "an unknown model": {"model": "nonsense"},
@@ -115,6 +118,24 @@ ROWS: dict[str, dict[str, Any]] = {
     "an observable beyond floats": {"observables": f'{{"w1": {10**400}}}'},
     "an observable with an escape": {"observables": '{"\\u001b[31m": 1.0}'},
 }
+
+
+@dataclass(frozen=True)
+class Seeded(Stripe):
+    """A problem that has a seed too."""
+
+    kind: ClassVar[str] = "test_rows:Seeded"
+
+    seed: int = 0
+
+
+def test_the_seed_of_a_problem_is_not_that_of_the_training() -> None:
+    for own, seed in ((1, 2), (1, 3), (2, 3), (0, 0)):
+        training = Training(Seeded(dim=4, seed=own), 32, 1.0, 1, model="my:train", seed=seed)
+        text = json.dumps(training.as_dict())
+        assert _training_of(text).as_dict() == training.as_dict()
+        first = dict(reversed(json.loads(text).items()))  # its own seed stands first
+        assert _training_of(json.dumps(first)).as_dict() == training.as_dict()
 
 
 @pytest.mark.parametrize("name", [*TRAININGS, *ROWS])

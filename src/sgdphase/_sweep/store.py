@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -101,7 +102,7 @@ class Store(Shown):
             if trajectories:
                 rows = _select(connection, "SELECT key, names, data FROM trajectories", keys)
                 blobs = {key: (names, data) for key, names, data in rows}
-            held = {row[0]: row for row in self._rows(connection, keys) if is_current(row)}
+            held = {row[0]: row for row in self._rows(connection, keys) if is_current(*row[1:3])}
         return RunList(
             run_of(self.path, held[key], blobs.get(key))
             for key in (held if keys is None else keys)
@@ -114,8 +115,10 @@ class Store(Shown):
 
     def outdated(self) -> int:
         """Number of runs that another version of their engine made; they are never read."""
+        query = "SELECT count(*), model, engine FROM runs GROUP BY model, engine"
         with self._existing() as connection:
-            return sum(not is_current(row) for row in self._rows(connection))
+            rows = connection.execute(query).fetchall()
+        return sum(count for count, model, engine in rows if not is_current(model, engine))
 
     def _lines(self) -> list[str]:
         if self.is_empty:
@@ -138,8 +141,9 @@ class Store(Shown):
     def writer(self) -> Iterator[Writer]:
         """The right to write, held by one sweep at a time."""
         if not self.is_empty:
-            # Reads every row, so that damage shows before the file is opened for writing.
-            self.outdated()
+            # Every row is read, so that damage shows before the file is opened for writing.
+            with self._existing() as connection:
+                deque(self._rows(connection), maxlen=0)
         with storefile.writing(self.path) as (connection, identity):
             yield Writer(self.path, connection, identity)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -28,6 +29,9 @@ from sgdphase.errors import PICTURES, InputError, check_output
 
 if TYPE_CHECKING:
     from sgdphase.diagram import PhaseDiagram, RunTable
+
+# Columns of runs until fitted.
+_IN_STORES, _IN_EXPORTS = {"alignment"}, {"alignment", "status", "train_size"}
 
 
 def diagram(
@@ -69,9 +73,10 @@ def diagram(
     fixed = {"train_size": train_size, "dim": dim, "chi": chi, "margin": margin}
     columns = {"lr": lr, "batch": batch, "value": value, "seed": seed, "epochs": epochs}
     # Runs of sgdphase have an alignment, which tells regimes; those of a command do not.
-    ours = not value and _has_alignment(runs)
+    held = {} if value else _held(runs)
+    ours = (_IN_STORES if is_store(runs) else _IN_EXPORTS) <= held.keys()
     if is_store(runs) and ours and not (by or any(columns.values())):
-        _of_store(runs, observable, chosen(where, **fixed), factor, json, out)
+        _of_store(held, observable, chosen(where, **fixed), factor, json, out)
         return
     for name, given in fixed.items():
         if given is not None:
@@ -84,23 +89,21 @@ def diagram(
     _of_tables(tables, tolerance, factor, json, out)
 
 
-def _has_alignment(path: Path) -> bool:
-    """Whether a file holds runs until fitted, as a store or exported from one."""
+def _held(path: Path) -> Mapping[str, Any]:
+    """The columns of a store or a file."""
     from sgdphase._sweep import Store
     from sgdphase.diagram._run_files import run_columns
 
-    if is_store(path):
-        return "alignment" in Store(path).table()
-    return {"alignment", "status", "train_size"} <= run_columns(path).keys()
+    return Store(path).table() if is_store(path) else run_columns(path)
 
 
 def _of_store(
-    store: Path, observable: str, fixed: dict[str, Any], factor: float, json: bool, out: Path | None
-) -> None:
-    from sgdphase._sweep import Store
-    from sgdphase.diagram import draw, phase_diagram, plane_of
+    table: Mapping[str, Any], observable: str, fixed: dict[str, Any], factor: float, json: bool,
+    out: Path | None,
+) -> None:  # fmt: skip
+    from sgdphase.diagram import draw, phase_diagram, plane_from_table
 
-    plane = plane_of(Store(store), observable, **fixed)
+    plane = plane_from_table(table, observable, **fixed)
     phases = phase_diagram(plane, factor=factor)
     if out is not None:
         draw(phases, out)
