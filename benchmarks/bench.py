@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 from reference import reference_sgd
+from table import Row
 
 from sgdphase import Points, Store, TeacherTask, grid, simulate_sgd, sweep
 
@@ -46,8 +47,7 @@ def compare(chi: float, batch: int, lr: float, seeds: int) -> tuple[float, float
     return float(np.mean(plain)), float(np.mean(fast))
 
 
-def main() -> list[tuple[str, str, str]]:
-    """Rows of the table: what, measured, target."""
+def main() -> list[Row]:
     warm = Points.of(TeacherTask(DIM).train_set(64, 0))  # compile both
     simulate_sgd(warm, margin=MARGIN, lr=1.0, batch=1)
     reference_sgd(warm.z, margin=MARGIN, lr=1.0, batch=1, seed=0, max_steps=10)
@@ -59,11 +59,11 @@ def main() -> list[tuple[str, str, str]]:
         goal = "" if wanted is None else f"{wanted:g}"
         print(f"{name:36}{plain:12.4f}{fast:12.4f}{plain / fast:8.1f}{goal:>8}", flush=True)
         measured = f"{fast:.3g} s, plain loop {plain:.3g} s: {plain / fast:.1f} times"
-        table.append((f"perceptron, {name}", measured, f"{goal} times" if goal else ""))
+        table.append(Row(f"perceptron, {name}", measured, f"{goal} times" if goal else ""))
     return table + whole_grid()
 
 
-def whole_grid(seeds: int = 5) -> list[tuple[str, str, str]]:
+def whole_grid(seeds: int = 5) -> list[Row]:
     """Fig. 1A at chi = 1: 322 trainings per seed."""
     lrs, batches = [2.0**k for k in range(-10, 13)], [2**k for k in range(14)]
     plan = grid(
@@ -82,7 +82,7 @@ def whole_grid(seeds: int = 5) -> list[tuple[str, str, str]]:
     fast = sum(run.seconds for run in runs)
     measured = f"{wall:.0f} s, plain loop about {plain / 2:.0f} s: {plain / fast:.0f} times"
     print(f"\ngrid of Fig. 1A, {len(plan)} trainings on 2 workers: {measured}")
-    return [(f"Fig. 1A, {len(plan)} trainings on two cores", measured, "120 s")]
+    return [Row(f"Fig. 1A, {len(plan)} trainings on two cores", measured, "120 s")]
 
 
 def plain_nanoseconds(points: Points, batch: int) -> float:

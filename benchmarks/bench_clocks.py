@@ -19,6 +19,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from table import Row
+
 import sgdphase as sp
 from sgdphase._diagnose.cost import TrainingTime
 from sgdphase._own import user_training
@@ -107,12 +109,12 @@ def own_rows() -> Iterator[tuple[int, str, float, float]]:
             yield size, "B = 32, from 8 and 256", took(third), clock(32)
 
 
-def main(*models: str) -> list[tuple[str, str, str]]:
-    """Rows of the table: what, measured, target."""
+def main(*models: str) -> list[Row]:
     table = []
     print(f"{'model':12}{'P':>6}  {'training':24}{'took':>10}{'expected':>10}{'ratio':>8}")
     for model in models or ("perceptron", "fc", "mobilenet", "own"):
         ratios = []
+        row = Row(f"expected over measured time, {model}", "", "all within a factor of 2")
         try:
             for size, name, seconds, expected in rows(model):
                 ratios.append(expected / seconds)
@@ -120,12 +122,13 @@ def main(*models: str) -> list[tuple[str, str, str]]:
                       f"{ratios[-1]:8.2f}", flush=True)  # fmt: skip
         except InputError as error:
             print(f"{model}: {error}")
+            table.append(row._replace(measured=f"not measured: {error}"))
             continue
         middle = statistics.median(ratios)
         near = sum(0.5 <= ratio <= 2 for ratio in ratios)
-        measured = f"{near} of {len(ratios)} within a factor of 2, median {middle:.2f}"
+        measured = f"{near} of {len(ratios)}, median {middle:.2f}"
         print(f"{model}: {measured}\n")
-        table.append((f"expected over measured time, {model}", measured, "all within 2"))
+        table.append(row._replace(measured=measured))
     return table
 
 

@@ -13,13 +13,14 @@ import tempfile
 import time
 from pathlib import Path
 
+from table import Row
+
 import sgdphase
 
 LINE = "train perceptron --train-size 1024 --dim 32 --lr 16 --batch 8 --seeds 1"
 
 
-def main() -> list[tuple[str, str, str]]:
-    """Rows of the table: what, measured, target."""
+def main() -> list[Row]:
     package = Path(sgdphase.__file__).parent
     with tempfile.TemporaryDirectory() as folder:
         shutil.copytree(
@@ -35,8 +36,8 @@ def main() -> list[tuple[str, str, str]]:
             took.append(time.perf_counter() - began)
     print(f"sgdphase {LINE}: {took[0]:.1f} s after an installation, {took[1]:.1f} s the next time")
     return [
-        ("first training after an installation", f"{took[0]:.1f} s", "8 s"),
-        ("the same the second time", f"{took[1]:.1f} s", ""),
+        Row("first training after an installation", f"{took[0]:.1f} s", "8 s"),
+        Row("the same the second time", f"{took[1]:.1f} s"),
     ]
 
 

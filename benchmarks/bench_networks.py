@@ -18,6 +18,7 @@ from typing import Any
 
 import torch
 from plain_network import plain_fit
+from table import Row
 
 from sgdphase._records import Training
 from sgdphase.networks._descent import State, descend
@@ -70,7 +71,7 @@ def seconds(run: Callable[..., object], *arguments: Any) -> float:
     return process_time() - start
 
 
-def single_steps() -> list[tuple[str, str, str]]:
+def single_steps() -> list[Row]:
     """CPU microseconds of a step in the plain loop and here, in turns; rows of the table."""
     table = []
     size = 4096
@@ -106,15 +107,14 @@ def single_steps() -> list[tuple[str, str, str]]:
             f"{1e6 * moved:7.0f}",
             flush=True,
         )
-        bound = max(1e6 * work, 1e6 * moved)
+        limit = f"arithmetic {1e6 * work:.0f} us, memory {1e6 * moved:.0f} us"
         measured = f"{us[1]:.0f} us, autograd {us[0]:.0f} us: {us[0] / us[1]:.1f} times"
         goal = "3 times" if batch <= 16 else ""
-        table.append((f"fc, a step of B = {batch} (limit {bound:.0f} us)", measured, goal))
+        table.append(Row(f"fc, a step of B = {batch}", measured, goal, limit))
     return table
 
 
-def main() -> list[tuple[str, str, str]]:
-    """Rows of the table: what, measured, target."""
+def main() -> list[Row]:
     torch.set_num_threads(1)
     table = single_steps()
     print("parity MNIST, P=4096, fc 5x128, margin 2^-15")
@@ -127,7 +127,7 @@ def main() -> list[tuple[str, str, str]]:
             flush=True,
         )
         measured = f"{took:.2f} s, plain loop {plain:.2f} s: {plain / took:.1f} times"
-        table.append((f"fc, a training of B = {batch}", measured, f"{MUST[batch]} times"))
+        table.append(Row(f"fc, a training of B = {batch}", measured, f"{MUST[batch]} times"))
     return table
 
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from table import Row
 
 CHI, MARGIN, TEMPERATURE = 1.0, 2.0**-7, 0.25
 SIZES = [(2**k, 128) for k in range(10, 21, 2)]
@@ -26,7 +27,7 @@ MOST_MEMORY = 4.0  # GB
 
 # Run in a process of its own, so that its memory is its own.
 CHILD = """\
-import json, resource, sys, time
+import json, sys, time
 import sgdphase as sp
 size, dim, chi, margin, lr = map(float, sys.argv[1:])
 task = sp.TeacherTask(dim=int(dim), chi=chi)
@@ -36,7 +37,9 @@ train(64)
 began = time.process_time()
 outcome = train(int(size))
 seconds = time.process_time() - began
-memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e9
+# Not ru_maxrss, which begins with the memory of the process that started this one.
+status = dict(line.split(":", 1) for line in open("/proc/self/status"))
+memory = int(status["VmHWM"].split()[0]) * 1024 / 1e9
 print(json.dumps([seconds, memory, outcome.steps, outcome.status]))
 """
 
@@ -57,11 +60,7 @@ def slope(x: Sequence[float], y: Sequence[float]) -> float:
     return float(np.polyfit(np.log(x[half:]), np.log(y[half:]), 1)[0])
 
 
-Rows = list[tuple[str, str, str]]
-
-
-def trainings() -> Rows:
-    """Rows of the table: what, measured, target."""
+def trainings() -> list[Row]:
     print(f"batch 1, T = {TEMPERATURE}, chi = {CHI:g}, margin = 2^-7")
     print(f"{'P':>9}{'d':>6}{'CPU s':>12}{'GB':>10}{'steps':>16}")
     by_size, by_dim = ([measured(*each) for each in cells] for cells in (SIZES, DIMENSIONS))
@@ -74,11 +73,17 @@ def trainings() -> Rows:
         cpu, _, steps = (slope(values, column) for column in zip(*rows, strict=True))
         theory = f" (theory of the time: {1 + 2 / (1 + CHI):g})" if of == "P" else ""
         found = f"CPU time ~ {of}^{cpu:.2f}, steps ~ {of}^{steps:.2f}{theory}"
-        table.append((f"perceptron, B = 1, cost against {of}", found, ""))
+        table.append(Row(f"perceptron, B = 1, cost against {of}", found))
     for (size, dim), (cpu, memory, _) in largest.items():
-        row = f"perceptron, P = {size}, d = {dim}, B = 1", f"{memory:.1f} GB, {cpu:.0f} s", "4 GB"
-        table.append(row)
-    print(*(f"{what}: {found}" for what, found, _ in table), sep="\n")
+        table.append(
+            Row(
+                f"perceptron, P = {size}, d = {dim}, B = 1",
+                f"{memory:.1f} GB, {cpu:.0f} s",
+                f"{MOST_MEMORY:g} GB",
+                f"points alone {8e-9 * size * dim:.1f} GB",
+            )
+        )
+    print(*(f"{row.what}: {row.measured}" for row in table), sep="\n")
     return table
 
 
@@ -88,8 +93,7 @@ def seconds(work: Callable[[], Any]) -> float:
     return time.perf_counter() - began
 
 
-def sweep_of_many(count: int = 100_000) -> Rows:
-    """Rows of the table: what, measured, target."""
+def sweep_of_many(count: int = 100_000) -> list[Row]:
     import sgdphase as sp
 
     side, workers = round(math.sqrt(count / 10)), os.cpu_count() or 1
@@ -103,18 +107,18 @@ def sweep_of_many(count: int = 100_000) -> Rows:
         inside = sum(run.seconds for run in sp.Store(file).runs())
         overhead = 1e3 * (wall * workers - inside) / len(plan)
         table = [
-            (f"overhead of a training, in a sweep of {len(plan)}", f"{overhead:.2f} ms", "1 ms"),
-            ("size of a run in the store", f"{file.stat().st_size / len(plan):.0f} B", "1000 B"),
+            Row(f"overhead of a training, in a sweep of {len(plan)}", f"{overhead:.2f} ms", "1 ms"),
+            Row("size of a run in the store", f"{file.stat().st_size / len(plan):.0f} B", "1000 B"),
         ]
         for name, *rest in (["runs"], ["export", f"{folder}/runs.csv"], ["diagram"]):
             line = [sys.executable, "-m", "sgdphase", name, str(file), *rest]
             took = seconds(lambda line=line: subprocess.check_output(line))
-            table.append((f"`sgdphase {name}` of it", f"{took:.1f} s", "seconds"))
-    print(*(f"{what}: {found}" for what, found, _ in table), sep="\n")
+            table.append(Row(f"`sgdphase {name}` of it", f"{took:.1f} s", "10 s"))
+    print(*(f"{row.what}: {row.measured}" for row in table), sep="\n")
     return table
 
 
-def main(*names: str) -> Rows:
+def main(*names: str) -> list[Row]:
     parts = {"trainings": trainings, "sweep": sweep_of_many}
     return [row for name in names or parts for row in parts[name]()]
 

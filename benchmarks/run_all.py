@@ -14,18 +14,17 @@ import bench_clocks
 import bench_first_run
 import bench_networks
 import bench_scale
+from table import Row, markdown
 
 BENCHMARKS = (bench_first_run, bench, bench_networks, bench_clocks, bench_scale)
 
 
 def main() -> None:
-    rows = []
+    rows: list[Row] = []
     for each in BENCHMARKS:
         print(f"\n== {each.__name__}", flush=True)
         rows += each.main()
-    lines = ["| what | measured | target |", "|---|---|---|"]
-    lines += [f"| {' | '.join(row)} |" for row in rows]
-    text = "\n".join(lines) + "\n"
+    text = markdown(rows) + "\n"
     out = Path("build")
     out.mkdir(exist_ok=True)
     (out / "bench.md").write_text(text)
