@@ -113,7 +113,7 @@ def sweep_of_many(count: int = 100_000) -> list[Row]:
         for name, *rest in (["runs"], ["export", f"{folder}/runs.csv"], ["diagram"]):
             line = [sys.executable, "-m", "sgdphase", name, str(file), *rest]
             took = seconds(lambda line=line: subprocess.check_output(line))
-            table.append(Row(f"`sgdphase {name}` of it", f"{took:.1f} s", "10 s"))
+            table.append(Row(f"`sgdphase {name}` of it", f"{took:.1f} s", "seconds"))
     print(*(f"{row.what}: {row.measured}" for row in table), sep="\n")
     return table
 
