@@ -17,8 +17,8 @@ from typing import Literal
 
 from sgdphase._diagnose.learner import Cell, Search, Searcher, Trial
 from sgdphase._records import Outcome
-from sgdphase.diagram._batch_table import NEAR, mean, row_of
-from sgdphase.diagram._comparison import Comparison
+from sgdphase.diagram._batch_table import NEAR, half_tolerance, mean, row_of
+from sgdphase.diagram._comparison import ACCEPTED, Comparison
 from sgdphase.diagram._training_runs import Setting, TrainingRun
 from sgdphase.stats import Estimate
 
@@ -130,19 +130,21 @@ class RowSearch(BatchSearch):
     def search(self) -> Search:
         yield from self._match()
         yield from self._verify("progress")
-        if self._by() == "best":
-            yield from self._climb()
-            yield from self._verify("metric")
-        while self._by() == "best" and (best := self._best()) is not None:
+        if self._settled():
+            return
+        yield from self._climb()
+        yield from self._verify("metric")
+        while not self._settled() and (best := self._best()) is not None:
             if self._has(best.lr, self.point.seeds):
                 return
             yield self.trials(best.lr, self.batch, self.point.seeds)
             # With more seeds another one may turn out best.
             yield from self._climb()
 
-    def _by(self) -> str:
+    def _settled(self) -> bool:
+        """Whether a rate is known to learn the same, or may be with more seeds."""
         row = row_of(self.comparison, self.batch)
-        return "best" if row is None else row.by
+        return row is not None and (row.verdict in ACCEPTED or row.by != "best")
 
     def _best(self) -> Setting | None:
         """The rate with the best metric so far; among equals the one closest to the prediction."""
@@ -260,7 +262,7 @@ class RowSearch(BatchSearch):
         return min(near, key=off, default=float(f"{lr.value:.3g}"))
 
     def _climb(self) -> Search:
-        """Rates until the best has worse ones on both sides, or one is as good as the user's.
+        """Rates until the best has worse ones on both sides, or one seems as good as the user's.
 
         First by factors of two, since a neighbour may be worse by chance; then the neighbours.
         """
@@ -268,8 +270,8 @@ class RowSearch(BatchSearch):
             tried, best = self._tried_places, self._best()
             if best is None:
                 wanted = [min(tried, default=0) - 2]
-            elif mean(self.comparison, best) <= 0:
-                return
+            elif mean(self.comparison, best) <= half_tolerance(self.comparison):
+                return  # seeds decide it
             else:
                 place = self.point.index(best.lr)
                 far = [place + 2] if not any(k >= place + 2 for k in tried) else []

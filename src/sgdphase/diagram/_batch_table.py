@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from sgdphase.diagram._comparison import Comparison
+from sgdphase.diagram._comparison import ACCEPTED, Comparison
 from sgdphase.diagram._equivalents import UNKNOWN, Equivalent, Equivalents, LargestBatch, Rule
 from sgdphase.diagram._training_runs import Setting, TrainingRun
 from sgdphase.stats import LEVEL, Estimate, curve_end
@@ -83,19 +83,40 @@ def equivalents(
 
 
 def row_of(compared: Comparison, batch: int) -> Equivalent | None:
-    """The row of a batch: at the lr that matches, or else at the best one.
+    """The row of a batch: at the lr that matches, or else at one that was tried.
 
-    If the lr that matches in progress is worse, another may still match in the deciding metric.
+    If the lr that matches in progress is not known to be as good, another may match in the deciding
+    metric, or one that was tried may learn the same. If none does, the row is that of the match if
+    more seeds may decide it, and else that of the best one tried.
     """
     by: Literal["progress", "metric"]
+    open_rows = []
     for by in ("progress", "metric"):
         lr = compared.matched_lr(batch, by)
         setting = None if lr is None else verified(compared, batch, lr)
-        if lr is not None and setting is not None and compared.verdict(setting) != "worse":
-            low, high = min(lr.low, setting.lr), max(lr.high, setting.lr)
-            return _row(compared, setting, Estimate(setting.lr, low, high), by=by)
-    best = best_setting(compared, batch)
-    return None if best is None else _row(compared, best, _bracket(compared, best), by="best")
+        if lr is None or setting is None or (verdict := compared.verdict(setting)) == "worse":
+            continue
+        low, high = min(lr.low, setting.lr), max(lr.high, setting.lr)
+        row = _row(compared, setting, Estimate(setting.lr, low, high), by=by)
+        if verdict in ACCEPTED:
+            return row
+        open_rows.append(row)
+    tried = known_settings(compared, batch)
+    if same := [setting for setting in tried if compared.verdict(setting) in ACCEPTED]:
+        near = open_rows[0].lr.value if open_rows else None
+        best = min(same, key=lambda s: abs(math.log(s.lr / near)) if near else mean(compared, s))
+        return _row(compared, best, _not_worse(compared, best), by="best")
+    if open_rows and compared.worse * open_rows[0].difference.value <= half_tolerance(compared):
+        return open_rows[0]
+    if not tried:
+        return None
+    best = min(tried, key=lambda s: mean(compared, s))
+    return _row(compared, best, _bracket(compared, best), by="best")
+
+
+def half_tolerance(compared: Comparison) -> float:
+    """A setting that is worse by no more than this on average needs seeds, not another lr."""
+    return compared.tolerance(compared.metric) / 2
 
 
 def verified(compared: Comparison, batch: int, lr: Estimate) -> Setting | None:
@@ -110,13 +131,11 @@ def verified(compared: Comparison, batch: int, lr: Estimate) -> Setting | None:
     return max(near, key=lambda s: (compared.seeds(s), -abs(math.log(s.lr / lr.value))))
 
 
-def best_setting(compared: Comparison, batch: int) -> Setting | None:
-    """The setting with the best deciding metric, of those with enough seeds."""
+def known_settings(compared: Comparison, batch: int) -> list[Setting]:
+    """The settings of a batch with enough seeds to be called the best of it."""
     row = compared.row(batch)
-    if not row:
-        return None
-    enough = min(ENOUGH, max(compared.seeds(s) for s in row))
-    return min((s for s in row if compared.seeds(s) >= enough), key=lambda s: mean(compared, s))
+    enough = min(ENOUGH, max(map(compared.seeds, row), default=0))
+    return [setting for setting in row if compared.seeds(setting) >= enough]
 
 
 def mean(compared: Comparison, setting: Setting) -> float:
@@ -134,6 +153,18 @@ def _bracket(compared: Comparison, best: Setting) -> Estimate:
     return Estimate(best.lr, low, high)
 
 
+def _not_worse(compared: Comparison, best: Setting) -> Estimate:
+    """Between which rates those lie that may learn the same: the nearest that are worse.
+
+    NaN on a side where none is.
+    """
+    row = compared.row(best.batch, stable=False)
+    worse = [s.lr for s in row if s in compared.unstable or compared.verdict(s) == "worse"]
+    low = max((lr for lr in worse if lr < best.lr), default=math.nan)
+    high = min((lr for lr in worse if lr > best.lr), default=math.nan)
+    return Estimate(best.lr, low, high)
+
+
 def _row(
     compared: Comparison,
     setting: Setting,
@@ -144,11 +175,13 @@ def _row(
 ) -> Equivalent:
     verdict = compared.verdict(setting)
     bracketed = bool(np.isfinite([lr.low, lr.high]).all())
+    row = compared.row(setting.batch)
+    least = min(row, key=lambda other: mean(compared, other))
+    rival = least.lr if mean(compared, least) < mean(compared, setting) else None
     if exists is None and verdict != "cannot tell":
-        exists = verdict != "worse"
+        exists = verdict in ACCEPTED
         # A better learning rate may lie outside of what was tried, or have too few seeds yet.
-        least = min(mean(compared, other) for other in compared.row(setting.batch))
-        if not exists and not (bracketed and mean(compared, setting) <= least):
+        if not exists and (rival is not None or not bracketed):
             exists = None
     return Equivalent(
         batch=setting.batch,
@@ -166,6 +199,8 @@ def _row(
         differs=compared.differs(setting),
         by=by,
         bracketed=bracketed,
+        tried=len(compared.row(setting.batch, stable=False)),
+        rival=rival,
     )
 
 

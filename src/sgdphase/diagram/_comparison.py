@@ -44,6 +44,7 @@ TOLERANCE = 0.05
 
 # `not worse`: the same or better, which of the two is open.
 Verdict = Literal["the same", "better", "not worse", "worse", "cannot tell"]
+ACCEPTED: tuple[Verdict, ...] = ("the same", "better", "not worse")
 
 
 @dataclass(frozen=True)

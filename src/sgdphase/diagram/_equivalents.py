@@ -40,6 +40,10 @@ class Equivalent:
         deciding metric, if progress gives a worse one; or as the best.
     bracketed : bool
         Whether learning rates on both sides of `lr` were tried.
+    tried : int
+        Learning rates that were tried at this batch; 0 if unknown.
+    rival : float or None
+        A learning rate that was tried and is better on average, with fewer seeds.
     """
 
     batch: int
@@ -53,6 +57,8 @@ class Equivalent:
     differs: Mapping[str, float] = field(default_factory=dict)
     by: Literal["progress", "metric", "best"] = "progress"
     bracketed: bool = True
+    tried: int = 0
+    rival: float | None = None
 
     def seeds_needed(self, tolerance: float) -> float:
         """About how many seeds decide an open verdict at this `tolerance`, if means stay."""
