@@ -241,9 +241,15 @@ def test_the_metric_can_be_chosen_and_must_be_there() -> None:
 
 
 def test_a_better_lr_at_the_own_batch_stands_first() -> None:
-    text = str(ask(law, lr=0.02, batches=[32]))
-    (line,) = [line for line in text.splitlines() if "is better than yours" in line]
-    assert line.startswith("At your batch, lr 0.04 is better than yours: test error")
+    """The law has its lowest error from 0.4 on: the search goes there, by factors of two."""
+    found = ask(law, lr=0.02, batches=[32])
+    lines = str(found).splitlines()
+    assert lines[1].startswith("A lower test error, at your batch, lr 0.")
+    assert lines[1].endswith(
+        f"instead of {100 * found.table.yours.metrics['test_error'].value:.1f} %."
+    )
+    assert found.table.better_lr.lr.value >= 0.32
+    assert found.as_dict()["better"][0]["batch"] == 16
 
 
 def test_both_questions_may_share_a_store(tmp_path: Path) -> None:

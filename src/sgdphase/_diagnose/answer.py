@@ -38,6 +38,7 @@ class Diagnosis(Shown):
     estimated_seconds, table_seconds : float or None
         Estimated and real duration of the table. The rest of the budget goes to open verdicts and
         larger batches.
+    ended : str; why the search ended, empty if it was none
     runs : tuple of Run; all runs behind the answer
     """
 
@@ -54,6 +55,7 @@ class Diagnosis(Shown):
     settings: Mapping[str, Any] = field(default_factory=dict)
     estimated_seconds: float | None = None
     table_seconds: float | None = None
+    ended: str = ""
     runs: tuple[Run, ...] = ()
 
     @property
@@ -128,6 +130,7 @@ class Diagnosis(Shown):
             },
             "metric": self.metric,
             "tolerance": None if table is None else table.tolerance,
+            "better": () if table is None else table.better,
             "equivalents": self.equivalents,
             "largest_batch": None if table is None else table.largest_batch,
             "rule": None if table is None else table.rule,
@@ -137,6 +140,7 @@ class Diagnosis(Shown):
             "slopes": regime.slopes,
             "warnings": self.warnings,
             "unknown": self.unknown,
+            "ended": self.ended,
             "trainings": self.trainings,
             "seconds": self.seconds,
             "estimated_seconds": self.estimated_seconds,

@@ -18,8 +18,9 @@ from typing import Literal
 from sgdphase._diagnose.learner import Cell, Search, Searcher, Trial
 from sgdphase._records import Outcome
 from sgdphase.diagram._batch_table import NEAR, half_tolerance, mean, row_of
-from sgdphase.diagram._comparison import ACCEPTED, Comparison
+from sgdphase.diagram._comparison import Comparison
 from sgdphase.diagram._training_runs import Setting, TrainingRun
+from sgdphase.diagram._verdict import ACCEPTED
 from sgdphase.stats import Estimate
 
 STEP = math.log(2) / 2  # of the lattice, in log lr
@@ -28,7 +29,7 @@ MOST_RATES = 12  # tried in a row to find a match
 MOST_CLIMBS = 6  # and more to find the best
 MOST_VERIFIED = 4  # rates per row with all seeds
 STEEPEST = 1.25  # largest exponent of lr in the batch for a prediction
-HOPELESS = 2  # a row that needs more than this many times `most_seeds` is left open
+HOPELESS = 2  # a row that needs more than this many times `most_seeds` is left to the end
 FEW = 5  # but every open row gets at least these
 
 
@@ -109,12 +110,24 @@ class BatchSearch(Searcher):
 
 @dataclass
 class Reference(BatchSearch):
-    """The user's training, and half and twice its learning rate."""
+    """The user's training, and half and twice its learning rate; more if one of them is better."""
 
     def search(self) -> Search:
-        point = self.point
-        yield self.trials(point.lr, point.batch, point.seeds)
+        point, seeds = self.point, self.point.seeds
+        yield self.trials(point.lr, point.batch, seeds)
         yield self.all_trials([(point.rate(k), point.batch) for k in (-2, 2)], point.scouts)
+        row = self.comparison.row(point.batch)
+        best = min(row, key=lambda s: mean(self.comparison, s), default=point.setting)
+        # Each round of runs starts the search anew: so it moves on while the best is at the end.
+        if len(row) < MOST_RATES and mean(self.comparison, best) < -self._clear:
+            yield self.trials(best.lr, point.batch, seeds)
+            if best in (row[0], row[-1]):
+                place = point.index(best.lr) + (2 if best == row[-1] else -2)
+                yield self.trials(point.rate(place), point.batch, point.scouts)
+
+    @property
+    def _clear(self) -> float:
+        return self.comparison.five_percent(self.point.metric)
 
 
 @dataclass
@@ -285,9 +298,13 @@ class RowSearch(BatchSearch):
 
 @dataclass
 class Refinement(BatchSearch):
-    """More seeds for the rows whose verdict is open, where they may close it."""
+    """More seeds for the rows whose verdict is open, where they may close it.
+
+    A row that seems to need more than `hopeless` times `most_seeds` is left open.
+    """
 
     batches: tuple[int, ...]
+    hopeless: float = HOPELESS
 
     def search(self) -> Search:
         point = self.point
@@ -296,14 +313,14 @@ class Refinement(BatchSearch):
             # By a quarter: intervals shrink only with the root of the number of seeds.
             seeds = min(max(seeds + 2, seeds * 5 // 4), point.most_seeds)
             compared = self.comparison
-            tolerance = compared.tolerance(point.metric)
+            tolerance, most = compared.tolerance(point.metric), self.hopeless * point.most_seeds
             rows = (row_of(compared, batch) for batch in self.batches)
             rates = [
                 (row.lr.value, row.batch)
                 for row in rows
                 if row is not None
                 and row.verdict == "cannot tell"
-                and (row.seeds < FEW or row.seeds_needed(tolerance) <= HOPELESS * point.most_seeds)
+                and (row.seeds < FEW or row.seeds_needed(tolerance) <= most)
             ]
             if not rates:
                 return

@@ -76,3 +76,13 @@ def affordable(
         if seconds <= budget:
             return effort, seconds, True
     return effort, seconds, False
+
+
+def rounded(seeds: int, parallel: int) -> int:
+    """Rounded up to a multiple of the parallel trainings, if that adds at most two.
+
+    >>> rounded(5, 2), rounded(3, 4), rounded(5, 64)
+    (6, 4, 5)
+    """
+    up = -(-seeds // max(parallel, 1)) * max(parallel, 1)
+    return up if up <= seeds + 2 else seeds

@@ -13,6 +13,7 @@ from time import monotonic
 
 from sgdphase._diagnose.answer import Diagnosis
 from sgdphase._diagnose.batch_search import (
+    HOPELESS,
     STEP,
     Point,
     Reference,
@@ -25,9 +26,11 @@ from sgdphase._diagnose.cost import (
     Effort,
     TrainingTime,
     affordable,
+    rounded,
     table_seconds,
     trainings_of,
 )
+from sgdphase._diagnose.ending import finished, last_batch
 from sgdphase._diagnose.learner import Once, Searcher, Trial
 from sgdphase._diagnose.metrics import deciding_metric
 from sgdphase._diagnose.regime import Neighbours, regime_of
@@ -49,7 +52,6 @@ from sgdphase.errors import listed
 from sgdphase.stats import duration
 
 REACH = 16  # the first table ends at this many times the user's batch
-FURTHEST = 1024  # and no later row goes beyond this many times
 _PLANNED = 0.85  # share of the budget for the first table
 _EVERY = "every factor of two, with five seeds or more"
 
@@ -74,6 +76,7 @@ class BatchQuestion:
     done: list[int] = field(default_factory=list)
     before: dict[int, int] = field(default_factory=dict)  # rates per batch that the store had
     unknown: list[str] = field(default_factory=list)
+    ended: str = ""  # why the search ended
 
     @property
     def size(self) -> int:
@@ -94,9 +97,12 @@ class BatchQuestion:
             )
             if complete:
                 self.table_seconds = monotonic() - self.started
-                self._go_on()
+                complete = self._go_on()
             else:
                 self.unknown.append(self._left_out(wanted, time))
+            self.ended = self._budget_spent()
+            if complete and (table := self._table()):
+                self.ended = finished(table.rows, self.point.most_seeds, self._last_batch)
         return self._diagnosis()
 
     # Before it starts
@@ -139,7 +145,7 @@ class BatchQuestion:
         parallel = runner.workers.parallel
         # Workers that would wait for the last seeds train some more seeds instead.
         efforts = tuple(
-            replace(e, seeds=_rounded(e.seeds, parallel), scouts=_rounded(e.scouts, parallel))
+            replace(e, seeds=rounded(e.seeds, parallel), scouts=rounded(e.scouts, parallel))
             for e in EFFORTS
         )
         if self.seeds is not None:
@@ -217,21 +223,31 @@ class BatchQuestion:
         before = self.before.setdefault(batch, len(tried))
         return self._learn(RowSearch(self.point, batch, before), f"batch {batch}")
 
-    def _go_on(self) -> None:
-        """While the budget lasts: seeds where a verdict is open, and larger batches."""
-        while self._refined():
-            batch = self._further()
-            if batch is None or not self._row(batch):
-                return
+    def _go_on(self) -> bool:
+        """While the budget lasts: seeds where a verdict is open, and larger batches.
 
-    def _refined(self) -> bool:
+        Rows that seem to need too many seeds come last. False if the budget was spent.
+        """
+        for hopeless in (HOPELESS, math.inf):
+            while True:
+                if not self._refined(hopeless):
+                    return False
+                batch = self._further()
+                if batch is None:
+                    break
+                if not self._row(batch):
+                    return False
+        return True
+
+    def _refined(self, hopeless: float) -> bool:
         """More seeds until no verdict is open that they may close; False if the budget was spent.
 
         With more seeds a match may turn out to be worse; then its row is searched again.
         """
         while True:
             known = len(self._outcomes())
-            if not self._learn(Refinement(self.point, tuple(self.done)), "open verdicts"):
+            more = Refinement(self.point, tuple(self.done), hopeless)
+            if not self._learn(more, "open verdicts"):
                 return False
             if not all(self._search(batch) for batch in self.done):
                 return False
@@ -239,20 +255,22 @@ class BatchQuestion:
                 return True
 
     def _further(self) -> int | None:
-        """A batch that was left out below the largest, or twice that.
-
-        None if the last two have no lr that learns the same.
-        """
-        if self.batches is not None or not self.done:
-            return None
-        if skipped := self._skipped:
+        """A batch that was left out below the largest, or twice that; None if there is none."""
+        if self.batches is None and (skipped := self._skipped):
             return skipped[0]
-        if self.largest is None:
-            return None  # the number of points is not known
-        top, limit = max(self.done), min(FURTHEST * self.point.batch, self.largest)
-        last = [self._row_of(batch) for batch in sorted(self.done)[-2:]]
-        ended = len(last) == 2 and all(row is not None and row.exists is False for row in last)
-        return None if ended or 2 * top > limit else 2 * top
+        return None if self._last_batch else 2 * self._top
+
+    @property
+    def _top(self) -> int:
+        return max(self.done, default=self.point.batch)
+
+    @property
+    def _last_batch(self) -> str:
+        """Why no larger batch is tried; empty if one can be."""
+        if self.batches is not None:
+            return "no other batch was asked for"
+        rows = [self._row_of(batch) for batch in sorted(self.done)[-2:]]
+        return last_batch(self.point.batch, self._top, self.largest, rows)
 
     def _row_of(self, batch: int) -> Equivalent | None:
         table = self._table()
@@ -288,21 +306,22 @@ class BatchQuestion:
             table=self._table(),
             regime=regime_of(point, self._outcomes()),
             warnings=tuple(user.warnings),
-            unknown=(
-                *user_failures(point.setting, self._outcomes()),
-                *self.unknown,
-                *skipped,
-            ),
+            unknown=(*user_failures(point.setting, self._outcomes()), *self.unknown, *skipped),
             seconds=monotonic() - self.started,
             settings=user.settings(),
             estimated_seconds=self.estimated,
             table_seconds=self.table_seconds,
+            ended=self.ended,
             runs=self.runner.used_runs(),
         )
         return replace(
             answer,
             warnings=(*answer.warnings, *warnings_of(answer, user)),
-            unknown=(*answer.unknown, *open_verdicts(answer), *open_regime(answer)),
+            unknown=(
+                *answer.unknown,
+                *open_verdicts(answer, point.most_seeds),
+                *open_regime(answer),
+            ),
         )
 
     @property
@@ -311,6 +330,10 @@ class BatchQuestion:
         top = max(self.done, default=0)
         return [b for b in self._wanted(EFFORTS[0]) if b not in self.done and b < top]
 
+    def _budget_spent(self) -> str:
+        again = "the same command goes on from here" if self.runner.goes_on else "give a larger one"
+        return f"the budget was spent; {again}"
+
     def _left_out(self, wanted: list[int], time: TrainingTime) -> str:
         """What the budget was too small for."""
         parallel = max(self.runner.workers.parallel, 1)
@@ -318,16 +341,5 @@ class BatchQuestion:
         whole = table_seconds(effort, self.point.batch, wanted, time, parallel)
         spent = sum(run.seconds for run in self.runner.used_runs()) / parallel
         more = duration(max(whole - spent, 0.2 * whole, 1.0))
-        again = "; the same command goes on from here" if self.runner.goes_on else ""
         what = named([b for b in wanted if b not in self.done]) or "the regime"
-        return f"{what}: the budget was spent; it takes about {more} more{again}"
-
-
-def _rounded(seeds: int, parallel: int) -> int:
-    """Rounded up to a multiple of the parallel trainings, if that adds at most two.
-
-    >>> _rounded(5, 2), _rounded(3, 4), _rounded(5, 64)
-    (6, 4, 5)
-    """
-    up = -(-seeds // max(parallel, 1)) * max(parallel, 1)
-    return up if up <= seeds + 2 else seeds
+        return f"{what}: it takes about {more} more; {self._budget_spent()}"

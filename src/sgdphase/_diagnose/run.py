@@ -165,7 +165,7 @@ def diagnose(
     exponent = _EXPONENTS.get(user.settings().get("optimizer", ""), 1.0)
     point = Point(
         float(lr), int(batch), int(epochs), metric or "", exponent=exponent,
-        most_seeds=max(40, seeds or 0),
+        most_seeds=max(40, 2 * (seeds or 0)),
     )  # fmt: skip
     with _runner(user, workers, store, started + seconds, say, gpus) as runner:
         return BatchQuestion(runner, point, largest, started, maximize, others, seeds).answered()

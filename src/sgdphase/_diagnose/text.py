@@ -56,9 +56,9 @@ _REASONS = {
 
 
 def answer_lines(diagnosis: Diagnosis) -> list[str]:
-    lines = [your_training(diagnosis)]
+    lines = [your_training(diagnosis), *better_lines(diagnosis)]
     lines += [f"  {line}" for line in table_lines(diagnosis)]
-    lines += filter(None, (text(diagnosis) for text in (better_lr, advice, reason, slopes_line)))
+    lines += filter(None, (text(diagnosis) for text in (advice, reason, slopes_line, ended)))
     return with_doubts(lines, diagnosis.unknown, diagnosis.warnings)
 
 
@@ -77,10 +77,10 @@ def answer_html(diagnosis: Diagnosis) -> str:
         if lines
     )
     return (
-        f"<p>{escape(your_training(diagnosis))}</p>"
+        f"<p>{escape(' '.join([your_training(diagnosis), *better_lines(diagnosis)]))}</p>"
         f"{html_table(headings(diagnosis), table_rows(diagnosis))}"
-        f"<p>{escape(better_lr(diagnosis))}</p>"
-        f"<p><b>{escape(advice(diagnosis))}</b> {escape(reason(diagnosis))}</p>{lists}"
+        f"<p><b>{escape(advice(diagnosis))}</b> {escape(reason(diagnosis))}</p>"
+        f"<p>{escape(ended(diagnosis))}</p>{lists}"
     )
 
 
@@ -120,7 +120,7 @@ def table_lines(d: Diagnosis) -> list[str]:
 
 
 def headings(d: Diagnosis) -> tuple[str, ...]:
-    return ("batch", "lr that learns the same", metric_name(d.metric), "", "steps", "")
+    return ("batch", "lr", metric_name(d.metric), "against yours", "steps", "")
 
 
 def table_rows(d: Diagnosis) -> list[tuple[str, ...]]:
@@ -141,6 +141,8 @@ def row_cells(d: Diagnosis, row: Equivalent) -> tuple[str, str, str, str, str, s
         also.append(f"weight decay acts {decay:.2g} times as much")
     if not row.bracketed and row.verdict == "worse":
         also.append("a better lr may lie outside the tried range")
+    if row.by == "best" and row.exists is None and row.rival is not None:
+        also.append(f"lr {digits(row.rival)} may be better: too few seeds")
     return (
         str(row.batch),
         _rate(row, yours=yours),
@@ -156,9 +158,12 @@ def _rate(row: Equivalent, *, yours: bool) -> str:
         return f"{digits(row.lr.value)} (yours)"
     if row.exists is False:
         return f"none: best is lr {digits(row.lr.value)}"
-    if row.by == "best":
-        return f"{digits(row.lr.value)} (best of those tried)"
-    return shown(row.lr)
+    if row.by != "best":
+        return shown(row.lr)
+    if row.exists:
+        low, high = (digits(end) or "?" for end in (row.lr.low, row.lr.high))
+        return f"{digits(row.lr.value)}; between {low} and {high}"
+    return f"{digits(row.lr.value)} (best of {row.tried or 'those'} tried)"
 
 
 def advice(d: Diagnosis) -> str:
@@ -191,16 +196,27 @@ def advice(d: Diagnosis) -> str:
     return " ".join(sentences)
 
 
-def better_lr(d: Diagnosis) -> str:
-    """A better lr at the user's batch, if there is one: this comes first."""
-    better = None if d.table is None else d.table.better_lr
-    if better is None:
-        return ""
-    return (
-        f"At your batch, lr {digits(better.lr.value)} is better than yours: "
-        f"{metric_name(d.metric)} {value(better.metrics[d.metric], d.metric)}; rows are compared "
-        "with your training as it is."
-    )
+def better_lines(d: Diagnosis) -> list[str]:
+    """Settings that are clearly better than the user's: these come first."""
+    if d.table is None or not d.table.better:
+        return []
+    ours, more = d.table.yours.metrics[d.metric], "higher" if d.table.maximize else "lower"
+    lines = [
+        f"A {more} {metric_name(d.metric)}"
+        f"{', at your batch' if row.batch == d.batch else f': batch {row.batch}'}, "
+        f"lr {digits(row.lr.value)}: {value(row.metrics[d.metric], d.metric)} "
+        f"instead of {value(ours, d.metric).partition(' [')[0]}."
+        for row in d.table.better
+    ]
+    return [
+        *lines,
+        "Rows are compared with your training as it is; ask again with that lr to go on from it.",
+    ]
+
+
+def ended(d: Diagnosis) -> str:
+    """Why the search ended."""
+    return f"The search ended: {d.ended}." if d.ended else ""
 
 
 def _formula(d: Diagnosis, best: Equivalent) -> str:

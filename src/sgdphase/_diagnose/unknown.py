@@ -54,16 +54,20 @@ def no_stable_lr(batch: int, outcomes: Mapping[Trial, Outcome]) -> str:
     )
 
 
-def open_verdicts(diagnosis: Diagnosis) -> Iterator[str]:
-    """Rows without a verdict, and how many seeds they need."""
+def open_verdicts(diagnosis: Diagnosis, most_seeds: int) -> Iterator[str]:
+    """Rows without a verdict, and what it takes; a search adds up to `most_seeds` by itself."""
     tolerance = 0.0 if diagnosis.table is None else diagnosis.table.tolerance
     for row in diagnosis.equivalents:
         if row.verdict != "cannot tell":
             continue
-        seeds = row.seeds_needed(tolerance)
-        needed = f"about {max(seeds, row.seeds + 1)} are needed"
+        seeds = max(row.seeds_needed(tolerance), row.seeds + 1)
+        needed = f"about {seeds} are needed"
         if not seeds <= _TOO_MANY:
-            needed = f"more than {_TOO_MANY} are needed"
+            needed = (
+                f"it is at the edge of what counts as the same: more than {_TOO_MANY} are needed"
+            )
+        elif row.seeds >= most_seeds:
+            needed += f": --seeds {seeds}"
         yield f"whether batch {row.batch} is the same: {row.seeds} seeds leave it open; {needed}"
 
 

@@ -12,7 +12,8 @@ from sgdphase._diagnose import Diagnosis
 from sgdphase._diagnose.text import (
     SHARES,
     advice,
-    better_lr,
+    better_lines,
+    ended,
     headings,
     metric_name,
     reason,
@@ -38,8 +39,8 @@ _COLOURS = {
 }  # fmt: skip
 _MOST_TICKS = 8
 _GLOSSARY = {
-    "lr that learns the same": (
-        "at this learning rate and batch the training gets as far as yours in the same number of "
+    "lr": (
+        "that learns the same: with it the training gets as far as yours in the same number of "
         "epochs: it matches the training loss, the true-class score and the change of the weights, "
         "compared seed by seed. The interval covers these matches and their noise."
     ),
@@ -50,6 +51,10 @@ _GLOSSARY = {
     ),
     "not worse": "the same or better: the worse end of the interval lies within the tolerance.",
     "cannot tell": "the interval crosses the edge of the tolerance; more seeds would decide.",
+    "between": (
+        "no learning rate was matched, but this one, which was tried, learns the same; the nearest "
+        "that are worse lie at these ends (? where none was)."
+    ),
     "none": (
         "no learning rate gives the same: the best one, which has worse ones on both sides, is "
         "worse than your training."
@@ -68,7 +73,7 @@ _GLOSSARY = {
 
 
 def parts(d: Diagnosis, drawn: Mapping[str, bytes]) -> list[Html]:
-    answer = [text for text in (better_lr(d), advice(d), reason(d)) if text]
+    answer = [text for text in (*better_lines(d), advice(d), reason(d)) if text]
     captions = {"metric": _metric_caption, "rate": _rate_caption}
     return [
         paragraph(your_training(d)),
@@ -84,7 +89,7 @@ def parts(d: Diagnosis, drawn: Mapping[str, bytes]) -> list[Html]:
         heading("Glossary"),
         pairs(_GLOSSARY),
         heading("Runs"),
-        paragraph(f"{d.trainings} trainings, {d.seconds:.0f} s."),
+        paragraph(f"{d.trainings} trainings, {d.seconds:.0f} s. {ended(d)}"),
         every_run(d.runs),
     ]
 

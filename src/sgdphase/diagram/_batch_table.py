@@ -11,9 +11,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from sgdphase.diagram._comparison import ACCEPTED, Comparison
+from sgdphase.diagram._comparison import Comparison
 from sgdphase.diagram._equivalents import UNKNOWN, Equivalent, Equivalents, LargestBatch, Rule
 from sgdphase.diagram._training_runs import Setting, TrainingRun
+from sgdphase.diagram._verdict import ACCEPTED
 from sgdphase.stats import LEVEL, Estimate, curve_end
 
 # Seeds that a setting needs to be called the best of its batch.
@@ -69,6 +70,10 @@ def equivalents(
     wanted = sorted(there if batches is None else there.intersection(batches))
     rows = tuple(row for other in wanted if (row := row_of(compared, other)) is not None)
     tolerance = compared.tolerance(metric)
+    better_lr, better_batch = (
+        None if s is None else _row(compared, s, _bracket(compared, s), by="best")
+        for s in better_settings(compared)
+    )
     return Equivalents(
         yours=_row(compared, yours, Estimate(lr, lr, lr), exists=True),
         rows=rows,
@@ -78,7 +83,8 @@ def equivalents(
         largest_batch=largest_batch(batch, rows, compared.worse, tolerance, level),
         rule=rule_through(lr, batch, (row for row in rows if row.exists and row.by == "progress")),
         observables=tuple(compared.observables),
-        better_lr=_better(compared),
+        better_lr=better_lr,
+        better_batch=better_batch,
     )
 
 
@@ -176,6 +182,7 @@ def _row(
     verdict = compared.verdict(setting)
     bracketed = bool(np.isfinite([lr.low, lr.high]).all())
     row = compared.row(setting.batch)
+    among = len(row) if by == "best" else 1
     least = min(row, key=lambda other: mean(compared, other))
     rival = least.lr if mean(compared, least) < mean(compared, setting) else None
     if exists is None and verdict != "cannot tell":
@@ -193,7 +200,8 @@ def _row(
         metrics={
             name: value
             for name in compared.names
-            if name != "initial_loss" and (value := compared.estimate(setting, name))
+            if name != "initial_loss"
+            and (value := compared.estimate(setting, name, among if name == compared.metric else 1))
         },
         difference=compared.difference(setting, compared.metric) or UNKNOWN,
         differs=compared.differs(setting),
@@ -204,12 +212,22 @@ def _row(
     )
 
 
-def _better(compared: Comparison) -> Equivalent | None:
-    """Another learning rate at the user's batch that is clearly better."""
-    others = [s for s in compared.row(compared.yours.batch) if s != compared.yours]
-    better = [s for s in others if compared.verdict(s) == "better"]
-    best = min(better, key=lambda s: mean(compared, s), default=None)
-    return None if best is None else _row(compared, best, _bracket(compared, best), by="best")
+def better_settings(compared: Comparison) -> tuple[Setting | None, Setting | None]:
+    """What is clearly better than the user's setting: another lr at its batch, another batch.
+
+    A batch has to be clearly better than that lr, too.
+    """
+    epochs, yours = compared.yours.epochs, compared.yours
+    batches = sorted({s.batch for s in compared.settings if s.epochs == epochs})
+    others = [s for batch in batches for s in compared.row(batch) if s != yours]
+    better = sorted(
+        (s for s in others if compared.is_better(s, len(others))), key=lambda s: mean(compared, s)
+    )
+    own = next((s for s in better if s.batch == yours.batch), None)
+    limit = 0.0 if own is None else mean(compared, own)
+    least = limit - compared.five_percent(compared.metric)
+    away = (s for s in better if s.batch != yours.batch and mean(compared, s) < least)
+    return own, next(away, None)
 
 
 def largest_batch(

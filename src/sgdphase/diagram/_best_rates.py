@@ -18,9 +18,9 @@ import numpy as np
 
 from sgdphase._display import Columns, Shown
 from sgdphase._typing import FloatArray
-from sgdphase.diagram._comparison import TOLERANCE
 from sgdphase.diagram._rate_law import RateLaw, rate_laws
 from sgdphase.diagram._run_table import RunTable
+from sgdphase.diagram._verdict import TOLERANCE
 from sgdphase.errors import InputError, require, require_type
 from sgdphase.stats import LEVEL, Estimate, digits, interval, plain
 from sgdphase.stats._smooth import Points, SmoothCurve, pure_deviation, smooth_curves

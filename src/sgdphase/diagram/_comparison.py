@@ -7,8 +7,8 @@ batch the learning rate that *matches* an observable is where its mean differenc
 training crosses zero, on the branch that is continuous with small learning rates: near
 instability the training loss rises again, and a second crossing there is another training.
 
-Intervals are Student's. A setting of five seeds or more has its own deviation, one of fewer that of
-all settings together: two or three numbers do not determine a deviation.
+Intervals are Student's, with the deviation of all settings together, and from five seeds on no
+narrower than with its own: a few numbers do not determine a deviation.
 """
 
 from __future__ import annotations
@@ -24,13 +24,14 @@ import numpy as np
 
 from sgdphase._typing import FloatArray
 from sgdphase.diagram._training_runs import Setting, TrainingRun, went_up
+from sgdphase.diagram._verdict import TOLERANCE, Verdict, verdict_of
 from sgdphase.stats import LEVEL, Estimate, crossing, pooled, quantile
 
 PROGRESS = ("train_loss", "alignment", "weight_change")
 # A training loss below this part of that at the start is next to zero: it is the noise of the last
 # steps, and does not measure progress.
 _NEXT_TO_ZERO = 0.01
-# A setting with this many seeds or more has its own deviation.
+# With this many seeds or more the deviation of a setting itself counts, too.
 _OWN_DEVIATION = 5
 # Sign of the change of each as a training progresses. At a learning rate where one has the other
 # sign, steps are too large for it, and it matches nothing.
@@ -39,12 +40,6 @@ _FURTHER = {"train_loss": -1.0, "alignment": 1.0, "weight_change": 1.0}
 _ALIKE = 2.0
 # An observable that leaves the learning rate uncertain by more than this factor is not used.
 _OPEN = math.log(4)
-# Tolerance of a verdict, relative to the user's value, unless seeds scatter more.
-TOLERANCE = 0.05
-
-# `not worse`: the same or better, which of the two is open.
-Verdict = Literal["the same", "better", "not worse", "worse", "cannot tell"]
-ACCEPTED: tuple[Verdict, ...] = ("the same", "better", "not worse")
 
 
 @dataclass(frozen=True)
@@ -58,20 +53,6 @@ class Match:
     state: Literal["matched", "short", "beyond", "flat"]
     lr: Estimate | None = None
     ended: bool = False
-
-
-def verdict_of(change: Estimate | None, tolerance: float, worse: float) -> Verdict:
-    """What a `change` of the deciding metric means; more of it, times `worse`, is worse."""
-    if change is None or not math.isfinite(change.low):
-        return "cannot tell"
-    low, high = sorted((worse * change.low, worse * change.high))
-    if -tolerance <= low and high <= tolerance:
-        return "the same"
-    if low > tolerance:
-        return "worse"
-    if high < -tolerance:
-        return "better"
-    return "not worse" if high <= tolerance else "cannot tell"
 
 
 class Comparison:
@@ -93,6 +74,7 @@ class Comparison:
         self.yours, self.metric, self.level = yours, metric, level
         self.worse = -1.0 if maximize else 1.0
         self._runs: dict[Setting, dict[int, TrainingRun]] = {}
+        self._known_alike: dict[str, list[Setting]] = {}
         for run in runs:
             self._runs.setdefault(run.setting, {})[run.seed] = run
         self.unstable = {
@@ -156,13 +138,19 @@ class Comparison:
         by_seed = self._runs.get(setting, {}).items()
         return {seed: run.metrics[name] for seed, run in by_seed if name in run.metrics}
 
-    def estimate(self, setting: Setting, name: str) -> Estimate | None:
-        """The mean of a metric, with an interval; None without values."""
-        return self._mean(setting, name, lambda s: np.array(list(self.values(s, name).values())))
+    def _array(self, setting: Setting, name: str) -> FloatArray:
+        return np.array(list(self.values(setting, name).values()), dtype=np.float64)
 
-    def difference(self, setting: Setting, name: str) -> Estimate | None:
+    def estimate(self, setting: Setting, name: str, among: int = 1) -> Estimate | None:
+        """The mean of a metric, with an interval; None without values.
+
+        Of a setting that was chosen `among` several for its mean, the interval is wider.
+        """
+        return self._mean(setting, name, lambda s: self._array(s, name), among)
+
+    def difference(self, setting: Setting, name: str, among: int = 1) -> Estimate | None:
         """The mean of a metric minus the user's, within seeds."""
-        return self._mean(setting, name, lambda s: self._differences(s, name, log=False))
+        return self._mean(setting, name, lambda s: self._differences(s, name, log=False), among)
 
     def tolerance(self, name: str) -> float:
         """The difference in a metric that counts as the same: 5 %, or the deviation of the seeds.
@@ -170,16 +158,32 @@ class Comparison:
         For a fraction of which more is better, as an accuracy, 5 % of what is missing to one. If
         both are zero, the smallest difference that occurs.
         """
-        y = np.array(list(self.values(self.yours, name).values()))
+        y = self._array(self.yours, name)
         if not y.size:
             return math.nan
         deviation = float(y.std(ddof=1)) if y.size > 1 else 0.0
-        unit = abs(float(y.mean()))
-        if name == self.metric and self.worse < 0 and 0 < unit <= 1:
-            unit = 1 - unit
         every = sorted({v for s in self.settings for v in self.values(s, name).values()})
         smallest = min((b - a for a, b in pairwise(every)), default=0.0)
-        return max(TOLERANCE * unit, deviation) or smallest
+        return max(self.five_percent(name), deviation) or smallest
+
+    def five_percent(self, name: str) -> float:
+        """Of the user's value; of an accuracy, of what is missing to one."""
+        ours = self._array(self.yours, name)
+        unit = abs(float(ours.mean())) if ours.size else math.nan
+        if name == self.metric and self.worse < 0 and 0 < unit <= 1:
+            unit = 1 - unit
+        return TOLERANCE * unit
+
+    def is_better(self, setting: Setting, among: int) -> bool:
+        """Whether a setting is clearly better than the user's, though it is the best `among` some.
+
+        Better by 5 %, and not by chance; seeds may scatter by more than that.
+        """
+        change = self.difference(setting, self.metric, among)
+        if change is None or not math.isfinite(change.low):
+            return False
+        high = max(self.worse * change.low, self.worse * change.high)
+        return high < 0 and self.worse * change.value < -self.five_percent(self.metric)
 
     def verdict(self, setting: Setting) -> Verdict:
         """Whether the deciding metric is the same as the user's."""
@@ -190,25 +194,33 @@ class Comparison:
 
     def _alike(self, name: str) -> list[Setting]:
         """Settings with the same deviation of a metric: near instability it is larger."""
-        ours = np.mean(list(self.values(self.yours, name).values()))
-        alike = []
+        if name in self._known_alike:
+            return self._known_alike[name]
+        ours = self._array(self.yours, name).mean()
+        alike = self._known_alike[name] = []
         for setting in self.settings:
-            values = list(self.values(setting, name).values())
+            values = self._array(setting, name)
             other = setting != self.yours and setting.epochs == self.yours.epochs
-            if values and other and (ours <= 0 or 1 / _ALIKE <= np.mean(values) / ours <= _ALIKE):
+            if (
+                values.size
+                and other
+                and (ours <= 0 or 1 / _ALIKE <= values.mean() / ours <= _ALIKE)
+            ):
                 alike.append(setting)
         return alike
 
     def _mean(
-        self, setting: Setting, name: str, numbers: Callable[[Setting], FloatArray]
+        self, setting: Setting, name: str, numbers: Callable[[Setting], FloatArray], among: int
     ) -> Estimate | None:
         """The mean of the numbers of a setting; no interval if the deviation is unknown."""
         y = numbers(setting)
         if not y.size:
             return None
-        alike = [] if y.size >= _OWN_DEVIATION else self._alike(name)
-        deviation, freedom = pooled([y, *map(numbers, alike)])
-        half = quantile(freedom, (1 + self.level) / 2) * deviation / math.sqrt(y.size)
+        every = pooled([y, *map(numbers, self._alike(name))])
+        # Few seeds that scatter little do so by chance, and would be the first to be accepted.
+        known = [every, pooled([y])] if y.size >= _OWN_DEVIATION else [every]
+        tail = (1 - self.level) / 2 / among
+        half = max(quantile(n, 1 - tail) * deviation for deviation, n in known) / math.sqrt(y.size)
         mean = float(y.mean())
         return Estimate(mean, mean - half, mean + half)
 
@@ -270,21 +282,21 @@ class Comparison:
         if not crossings.size:
             return Match("short", ended=self._has_ended(batch, by_seed, ahead))
         first = int(crossings[0])
-        n = np.array([d.size for d in by_seed])
-        at, steepness = crossing(u, ahead, n, first)
-        near = [d for d, x in zip(by_seed, u, strict=True) if abs(x - at) <= math.log(2) + 1e-9]
+        n = np.array([d.size for d in by_seed], dtype=np.float64)
+        middle = (u[first] + u[first + 1]) / 2
+        near = [d for d, x in zip(by_seed, u, strict=True) if abs(x - middle) <= math.log(2) + 1e-9]
         deviation, freedom = pooled(near)
-        if freedom == 0 or steepness <= 0:
+        if freedom == 0:
             return Match("flat")
         noise = quantile(freedom, (1 + self.level) / 2) * deviation
-        half = noise / math.sqrt(float(n[first : first + 2].mean())) / steepness
-        if half > _OPEN:
+        at = crossing(u, ahead, n, first, noise)
+        if at is None or at.high - at.low > 2 * _OPEN:
             return Match("flat")
         # If the curve is flat, rates that were tried may be as good as the match.
         same = u[np.abs(ahead) <= noise / np.sqrt(n)]
-        same = same[np.abs(same - at) <= _OPEN]
-        low, high = min(at - half, *same, at), max(at + half, *same, at)
-        return Match("matched", Estimate(*(math.exp(x) for x in (at, low, high))))
+        same = same[np.abs(same - at.value) <= _OPEN]
+        low, high = min(at.low, *same, at.value), max(at.high, *same, at.value)
+        return Match("matched", Estimate(*(math.exp(x) for x in (at.value, low, high))))
 
     def _has_ended(self, batch: int, by_seed: Sequence[FloatArray], ahead: FloatArray) -> bool:
         """Whether larger learning rates have no more progress: unstable, or past the best."""

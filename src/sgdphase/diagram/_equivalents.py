@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from sgdphase._display import Columns, Shown
-from sgdphase.diagram._comparison import Verdict
+from sgdphase.diagram._verdict import Verdict
 from sgdphase.stats import Estimate, plain, shown, shown_whole
 
 UNKNOWN = Estimate(math.nan, math.nan, math.nan)
@@ -68,7 +68,8 @@ class Equivalent:
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
-        names = ("batch", "exists", "verdict", "lr", "steps", "seeds", "metrics", "differs")
+        names = ("batch", "exists", "verdict", "lr", "by", "tried", "rival", "steps", "seeds",
+                 "metrics", "differs")  # fmt: skip
         values = {name: plain(getattr(self, name)) for name in names}
         return values | {"steps": self.steps or None, "differs": list(self.differs)}
 
@@ -114,8 +115,8 @@ class Equivalents(Shown):
         `lr ~ batch^exponent`, as far as it holds.
     observables : tuple of str
         What measures the progress of a training.
-    better_lr : Equivalent or None
-        A learning rate at the user's batch that is clearly better.
+    better_lr, better_batch : Equivalent or None
+        A learning rate at the user's batch that is clearly better; a setting of another batch.
     """
 
     yours: Equivalent
@@ -127,6 +128,12 @@ class Equivalents(Shown):
     rule: Rule | None
     observables: tuple[str, ...]
     better_lr: Equivalent | None = None
+    better_batch: Equivalent | None = None
+
+    @property
+    def better(self) -> tuple[Equivalent, ...]:
+        """What is clearly better than the user's training."""
+        return tuple(row for row in (self.better_lr, self.better_batch) if row is not None)
 
     def _lines(self) -> list[str]:
         end = "unknown" if self.largest_batch is None else shown_whole(self.largest_batch.batch)

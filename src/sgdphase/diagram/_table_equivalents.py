@@ -14,9 +14,9 @@ import numpy as np
 from sgdphase._typing import FloatArray
 from sgdphase.diagram._batch_table import largest_batch, rule_through
 from sgdphase.diagram._best_rates import tolerance_of, valleys
-from sgdphase.diagram._comparison import TOLERANCE, verdict_of
 from sgdphase.diagram._equivalents import Equivalent, Equivalents
 from sgdphase.diagram._run_table import RunTable
+from sgdphase.diagram._verdict import TOLERANCE, verdict_of
 from sgdphase.errors import InputError, require, require_type
 from sgdphase.stats import LEVEL, Estimate, digits, interval
 from sgdphase.stats._smooth import SmoothCurve

@@ -1,6 +1,5 @@
 from ._bootstrap import LEVEL as LEVEL
 from ._bootstrap import REPLICATES as REPLICATES
-from ._bootstrap import crossing as crossing
 from ._bootstrap import interval as interval
 from ._bootstrap import level_difference as level_difference
 from ._bootstrap import line_fit as line_fit
@@ -13,6 +12,7 @@ from ._collapse import Collapse as Collapse
 from ._collapse import Curve as Curve
 from ._collapse import collapse as collapse
 from ._collapse import effective_collapses as effective_collapses
+from ._crossing import crossing as crossing
 from ._crossover import Crossovers as Crossovers
 from ._crossover import crossovers as crossovers
 from ._curve_end import curve_end as curve_end

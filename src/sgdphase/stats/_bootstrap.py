@@ -28,8 +28,6 @@ from sgdphase.stats._estimate import Estimate
 
 LEVEL = 0.9  # default coverage of intervals
 REPLICATES = 1000  # the 5 % quantile is then known to within 0.7 %
-# Width of the local line in the logarithm `u`: a factor of the square root of two.
-_BANDWIDTH = math.log(2) / 2
 
 
 def seed_means(values: ArrayLike) -> FloatArray:
@@ -184,28 +182,3 @@ def pooled(groups: Iterable[FloatArray]) -> tuple[float, int]:
     freedom = sum(group.size - 1 for group in several)
     squares = sum(float(((group - group.mean()) ** 2).sum()) for group in several)
     return (math.sqrt(squares / freedom), freedom) if freedom else (math.nan, 0)
-
-
-def crossing(u: FloatArray, y: FloatArray, n: FloatArray, first: int) -> tuple[float, float]:
-    """Where a local line through points `y(u)` is zero, after the point `first`, and its slope.
-
-    Points have weights: their number `n` of seeds times a Gaussian of the distance to the zero.
-    `u` increases, and is a natural logarithm.
-
-    >>> at, slope = crossing(np.array([0.0, 1.0, 2.0]), np.array([-1.0, 1.0, 3.0]), np.ones(3), 0)
-    >>> round(at, 6), round(slope, 6)
-    (0.5, 2.0)
-    """
-    low, high = u[first], u[first + 1]
-    rise = (y[first + 1] - y[first]) / (high - low)
-    at = float(low - y[first] / rise) if rise > 0 else float(low)
-    for _ in range(4):
-        weight = n * np.exp(-(((u - at) / _BANDWIDTH) ** 2))
-        weight = weight / weight.sum()
-        centre, level = float(weight @ u), float(weight @ y)
-        spread = float(weight @ (u - centre) ** 2)
-        slope = float(weight @ ((u - centre) * (y - level))) / max(spread, 1e-12)
-        if slope <= 0:
-            return at, float(rise)
-        at = float(np.clip(centre - level / slope, low, high))
-    return at, slope

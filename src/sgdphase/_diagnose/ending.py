@@ -1,0 +1,35 @@
+"""Why a search ends: at which batch, and with which rows open."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sgdphase._diagnose.unknown import named
+from sgdphase.diagram import Equivalent
+
+FURTHEST = 1024  # no row goes beyond this many times the user's batch
+
+
+def last_batch(batch: int, top: int, largest: int | None, rows: Sequence[Equivalent | None]) -> str:
+    """Why no batch above `top` is tried; empty if one can be.
+
+    `batch` is the user's, `rows` are those of the largest batches, and `largest` is the number of
+    training points if that is known.
+    """
+    if largest is None:
+        return "the number of points is not known: --batches asks about larger ones"
+    if len(rows) == 2 and all(row is not None and row.exists is False for row in rows):
+        return "at the two largest batches no lr is as good"
+    if 2 * top > largest:
+        return f"twice batch {top} is more than the {largest} training points"
+    if 2 * top > FURTHEST * batch:
+        return f"batch {top} is {FURTHEST} times yours"
+    return ""
+
+
+def finished(rows: Sequence[Equivalent], most_seeds: int, last: str) -> str:
+    """Why the search ended before its budget; `last` is what `last_batch` says."""
+    undecided = named([row.batch for row in rows if row.exists is None])
+    if undecided:
+        return f"{undecided}: the limit of {most_seeds} seeds or of tried lr is reached; {last}"
+    return f"every row is decided; {last}"

@@ -1,0 +1,29 @@
+"""Verdicts: whether the deciding metric of a training is the same as the user's."""
+
+from __future__ import annotations
+
+import math
+from typing import Literal
+
+from sgdphase.stats import Estimate
+
+# Tolerance of a verdict, relative to the user's value, unless seeds scatter more.
+TOLERANCE = 0.05
+
+# `not worse`: the same or better, which of the two is open.
+Verdict = Literal["the same", "better", "not worse", "worse", "cannot tell"]
+ACCEPTED: tuple[Verdict, ...] = ("the same", "better", "not worse")
+
+
+def verdict_of(change: Estimate | None, tolerance: float, worse: float) -> Verdict:
+    """What a `change` of the deciding metric means; more of it, times `worse`, is worse."""
+    if change is None or not math.isfinite(change.low):
+        return "cannot tell"
+    low, high = sorted((worse * change.low, worse * change.high))
+    if -tolerance <= low and high <= tolerance:
+        return "the same"
+    if low > tolerance:
+        return "worse"
+    if high < -tolerance:
+        return "better"
+    return "not worse" if high <= tolerance else "cannot tell"
