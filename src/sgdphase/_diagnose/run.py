@@ -144,14 +144,12 @@ def diagnose(
         weight_decay=weight_decay, schedule=schedule, warmup=warmup, beta1=beta1, beta2=beta2,
     )  # fmt: skip
     if told is not None:
-        # The first metric decides; the records of its trainings have the names.
-        names = [each.name for each in told.metrics_read]
-        metric = metric or names[0]
-        if metric not in names:
-            raise InputError(f"metric = '{metric}': must be one of {', '.join(names)}")
+        metric = metric or user.metrics[0]  # the first decides
         told.check_training(
             user.training(lr=lr, batch=batch, epochs=epochs, train_size=train_size or UNKNOWN_SIZE)
         )
+    if metric and user.metrics and metric not in user.metrics:
+        raise InputError(f"metric = '{metric}': must be one of {', '.join(user.metrics)}")
     if user.train_size is not None and train_size is not None:
         raise InputError(f"train size = {train_size}: data() has {user.train_size} training points")
     largest = user.train_size or train_size

@@ -203,6 +203,13 @@ def _descend(
     return True
 
 
+def metric_names(loss: str) -> tuple[str, ...]:
+    """What can decide whether two trainings with this loss are the same."""
+    if loss == "mse":
+        return ("test_mse", "train_loss", "weight_change")
+    return ("test_error", "test_loss", "train_error", "train_loss", "alignment", "weight_change")
+
+
 def _metrics(user: Loaded, loss: str) -> dict[str, float]:
     """Of the present weights, in evaluation mode."""
     train, test = outputs(user.module, user.x), outputs(user.module, user.test_x)

@@ -45,7 +45,8 @@ class UserTraining:
     """The user's training without its learning rate, batch, seed, epochs and train size.
 
     With `until_fitted` it ends at zero loss, as in the paper; else after a number of epochs.
-    `described` is what the user says of a command, which no record holds.
+    `described` is what the user says of a command, which no record holds. `metrics` are the names
+    of what a training gives, if they are known before it runs.
     """
 
     problem: UserProblem | UserCommand
@@ -57,6 +58,7 @@ class UserTraining:
     smallest_batch: int = 1
     warnings: tuple[str, ...] = ()
     described: Mapping[str, Any] = field(default_factory=dict)
+    metrics: tuple[str, ...] = ()
 
     @property
     def trains_itself(self) -> bool:
@@ -137,7 +139,8 @@ def _of_command(command: UserCommand, given: dict[str, Any]) -> UserTraining:
     test_size: int = BY_NAME["test_size"].default
     notes = tuple(command.notes)
     return UserTraining(command, "command", None, test_size, {}, warnings=notes,
-                        described=described)  # fmt: skip
+                        described=described,
+                        metrics=tuple(each.name for each in command.metrics_read))  # fmt: skip
 
 
 def _refuse_settings(name: str, given: Mapping[str, Any]) -> None:
@@ -178,8 +181,12 @@ def _tried(
         *_about_data(user, problem),
         *(_about_fitted(user, traits) if until_fitted else ()),
     ]
-    # One point has no batch statistics.
-    return replace(user, smallest_batch=2 if traits.coupled else 1, warnings=tuple(warnings))
+    return replace(
+        user,
+        smallest_batch=2 if traits.coupled else 1,  # one point has no batch statistics
+        warnings=tuple(warnings),
+        metrics=() if until_fitted else epochs.metric_names(chosen["loss"]),
+    )
 
 
 def _fitted_options(loss: str | None, given: dict[str, Any]) -> dict[str, Any]:
@@ -222,6 +229,11 @@ def _about_data(user: UserTraining, problem: UserProblem) -> Iterator[str]:
         yield (
             f"no test_data(): {user.test_size} of the {problem.points} points are held out; "
             f"the full training set is {user.train_size}"
+        )
+    elif user.test_size < problem.test_points:
+        yield (
+            f"{user.test_size} of the {problem.test_points} test points are used, the same for all "
+            "trainings: enough to compare them, but the test error of all may differ a little"
         )
     if user.test_size < _FEW_TEST_POINTS:
         yield (

@@ -83,7 +83,7 @@ def found_column(given: str, columns: RunColumns, role: str = "") -> str:
     """The column of this name, whatever its capitals and prefix."""
     if given in columns:
         return given
-    alike = [name for name in columns if bare(name) == bare(given)]
+    alike = [name for name in columns if _plain(name) == _plain(given)]
     if len(alike) == 1:
         return alike[0]
     usual = [name for name in columns if role in _USUAL and bare(name) in _USUAL[role]]
@@ -96,8 +96,12 @@ def _named(columns: RunColumns) -> list[str]:
     return [name for name in columns if name != NO_LR]
 
 
+def _plain(name: str) -> str:
+    return _PREFIX.sub("", name.lower())
+
+
 def bare(name: str) -> str:
-    return re.sub(r"[^a-z0-9]", "", _PREFIX.sub("", name.lower()))
+    return re.sub(r"[^a-z0-9]", "", _plain(name))
 
 
 def _check_numbers(name: str, column: NDArray[Any]) -> None:
