@@ -87,7 +87,7 @@ BAD_INPUT = [
     ("report", "no.sqlite", "page.html"),
     ("report", "no.sqlite", "page.html", "--where", "chi"),
     ("equivalents", "no.csv"),
-    ("rule", "no.csv", "--tolerance", "5"),
+    ("rule", "no.csv", "--out", "best.txt"),
     ("steps", "no.csv"),
     ("explore", "no.sqlite"),
     ("explore", "--out", "page.txt"),

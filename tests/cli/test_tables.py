@@ -97,7 +97,7 @@ def test_steps(sgdphase):
     [
         (("rule", "no.csv"), "no.csv: no such file"),
         (("rule", "runs.csv", "--lr", "lrate"), "no column lrate (did you mean"),
-        (("rule", "runs.csv", "--tolerance", "5"), "tolerance 5: must be between 0 and 1"),
+        (("equivalents", "runs.csv", "--tolerance", "5"), "tolerance 5: must be between 0 and 1"),
         (("rule", "runs.csv", "--growth", "width"), "--growth width: must be a column of numbers"),
         (("rule", "runs.csv", "--out", "a.txt"), "a.txt: must end in .png"),
         (("diagram", "runs.csv", "--chi", "1"), "--chi 1.0: of columns that are named, --where"),

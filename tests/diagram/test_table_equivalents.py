@@ -62,6 +62,21 @@ def test_by_default_the_best_of_the_smallest_batch():
     assert table.yours.lr.value == pytest.approx(8 * math.exp(-4), rel=0.1)
 
 
+def test_the_largest_batch_is_where_the_bottom_has_risen_by_the_tolerance():
+    """Bottoms at 1 + 0.05 log2(batch/8): 5 % above that of batch 8 at 16; ten tables."""
+    held = 0
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        lr, batch = (
+            a.ravel() for a in np.meshgrid(2.0 ** np.arange(-5, 5), 2.0 ** np.arange(3, 9))
+        )
+        loss = (1 + 0.05 * np.log2(batch / 8)) * (1 + 0.1 * np.log(lr) ** 2)
+        loss += 0.005 * rng.standard_normal(lr.size)
+        end = table_equivalents(run_table({"lr": lr, "batch": batch, "loss": loss})).largest_batch
+        held += end.batch.low <= 16 <= end.batch.high
+    assert held >= 7  # 90 % intervals hold fewer than 7 with probability 0.013
+
+
 def test_what_was_not_run():
     with pytest.raises(InputError, match="batch 9: the runs have 3 learning rates or more at 8"):
         table_equivalents(planted(), lr=0.1, batch=9)

@@ -129,7 +129,7 @@ def _of_tables(
     document = []
     several: list[tuple[Any, Any, PhaseDiagram | None]] = []
     for table in tables:
-        best = rule(table, tolerance=tolerance)
+        best = rule(table)
         is_loss = has_best(table, best)
         same = table_diagnosis(table, None, None, tolerance) if is_loss else None
         phases = None if is_loss else table_regimes(table, factor)

@@ -19,7 +19,6 @@ from sgdphase.cli._tables import (
     LrColumn,
     SeedColumn,
     TableFile,
-    Tolerance,
     ValueColumn,
     Where,
     each_table,
@@ -46,7 +45,6 @@ def rule(
     by: By = "",
     where: Where = None,
     growth: Growth = "",
-    tolerance: Tolerance = 0.05,
     higher: Higher = None,
     json: Annotated[bool, JSON] = False,
     out: Annotated[
@@ -68,7 +66,7 @@ def rule(
     tables = tables_of(
         table, by, where, higher, lr=lr, batch=batch, value=value, seed=seed, epochs=epochs
     )
-    found = each_table(tables, lambda each: best_rates(each, tolerance=tolerance))
+    found = each_table(tables, best_rates)
 
     def draw() -> None:
         if out is not None:

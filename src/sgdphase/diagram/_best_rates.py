@@ -4,7 +4,8 @@ A loss against the learning rate has a valley. For each batch a smooth curve in 
 the runs (`stats.smooth_curves`); its minimum is the best learning rate. A line through the minima,
 `lr ~ batch^x`, weighs each by its uncertainty. If two lines that meet at a *bend* describe them
 clearly better, there are two exponents. A second smooth curve goes through the best values of all
-batches: its minimum is the best batch, and it says which larger batches are as good.
+batches: its minimum is the best batch. Which larger batches are as good is the question of
+`table_equivalents`.
 """
 
 from __future__ import annotations
@@ -20,8 +21,7 @@ from sgdphase._display import Columns, Shown
 from sgdphase._typing import FloatArray
 from sgdphase.diagram._rate_law import RateLaw, rate_laws
 from sgdphase.diagram._run_table import RunTable
-from sgdphase.diagram._verdict import TOLERANCE
-from sgdphase.errors import InputError, require, require_type
+from sgdphase.errors import InputError, require_type
 from sgdphase.stats import LEVEL, Estimate, digits, interval, plain
 from sgdphase.stats._smooth import Points, SmoothCurve, pure_deviation, smooth_curves
 
@@ -84,10 +84,6 @@ class BestRates(Shown):
     best_batch : Estimate or None
         With the best value of all; an end of its interval is NaN if outside the batches that were
         run.
-    tolerance : float
-        Difference of the value that counts as the same.
-    largest_batch : Estimate or None
-        Up to which batch the best value stays within the tolerance of the lowest.
     notes : tuple of str
     """
 
@@ -99,8 +95,6 @@ class BestRates(Shown):
     bend: Estimate | None
     pieces: tuple[RateLaw, ...]
     best_batch: Estimate | None
-    tolerance: float
-    largest_batch: Estimate | None
     notes: tuple[str, ...]
 
     def _lines(self) -> list[str]:
@@ -123,15 +117,12 @@ class BestRates(Shown):
         return {name: plain(value) for name, value in vars(self).items()}
 
 
-def rule(table: RunTable, *, tolerance: float = TOLERANCE, level: float = LEVEL) -> BestRates:
+def rule(table: RunTable, *, level: float = LEVEL) -> BestRates:
     """The best learning rate of each batch, and the law `lr ~ batch^x` that they follow.
 
     Parameters
     ----------
     table : RunTable
-    tolerance : float, default 0.05
-        Difference from the best value of all that counts as the same, relative to it. Of an
-        accuracy, relative to what is missing to one.
     level : float, default 0.9; coverage of the intervals
 
     Examples
@@ -144,17 +135,14 @@ def rule(table: RunTable, *, tolerance: float = TOLERANCE, level: float = LEVEL)
     (0.5, [0.08, 0.113, 0.16, 0.226])
     """
     require_type("table", table, RunTable, "what `run_table` returns")
-    require("tolerance", tolerance, lambda share: 0 < share < 1, "between 0 and 1")
     fitted = valleys(table)
     rows = tuple(_row(table, batch, fitted.get(batch), level) for batch in np.unique(table.batch))
     inside = {row.batch: fitted[row.batch] for row in rows if row.place == "inside"}
     known = {row.batch: fitted[row.batch] for row in rows if row.place != "too few runs"}
     law, bend, pieces = rate_laws([*inside], [*inside.values()], level)
-    lowest = min(float(curve.y.min()) for curve in known.values())
-    size = tolerance_of(table, tolerance, lowest)
-    best, largest = _best_batch([*known], [*known.values()], size, level)
+    best = _best_batch([*known], [*known.values()], level)
     return BestRates(
-        table.metric, table.maximize, table.by, rows, law, bend, pieces, best, size, largest,
+        table.metric, table.maximize, table.by, rows, law, bend, pieces, best,
         (*table.notes, *_remarks(rows)),
     )  # fmt: skip
 
@@ -236,11 +224,11 @@ def _row(table: RunTable, batch: float, curve: SmoothCurve | None, level: float)
 
 
 def _best_batch(
-    batches: Sequence[float], curves: Sequence[SmoothCurve], tolerance: float, level: float
-) -> tuple[Estimate | None, Estimate | None]:
-    """The batch of the best value, and the batch up to which it is as good."""
+    batches: Sequence[float], curves: Sequence[SmoothCurve], level: float
+) -> Estimate | None:
+    """The batch of the best value."""
     if len(batches) < _FEWEST or np.isnan(curves[0].replicates).any():
-        return None, None
+        return None
     x = np.log(batches)
     minima = [curve.minimum() for curve in curves]
     # Where the best lr is outside the range, the best value of those that were run counts.
@@ -250,24 +238,8 @@ def _best_batch(
     y, copies = (np.log(y), np.log(copies)) if log else (y, copies)
     [spread] = _smooth([Points(x, y, np.ones(x.size))], log=log, copies=copies)
     if np.ptp(spread.y) == 0:  # no batch is better than another
-        return None, None
-    at, many = spread.minimum()
-    best, share = spread.place(at, many, level).mapped(math.exp), (1 - level) / 2
-    ends = np.array([_end(spread.x, row, tolerance) for row in spread.replicates])
-    end = _end(spread.x, spread.y, tolerance)
-    low, high = np.quantile(ends, [share, 1 - share], method="nearest")  # some are infinite
-    return best, Estimate(*(math.exp(e) if e < math.inf else math.inf for e in (end, low, high)))
-
-
-def _end(x: FloatArray, y: FloatArray, tolerance: float) -> float:
-    """Where a curve leaves the tolerance above its minimum, right of it; infinite if nowhere."""
-    k = int(y.argmin())
-    above = np.flatnonzero(y[k:] > y[k] + tolerance)
-    if not above.size:
-        return math.inf
-    right = k + int(above[0])
-    part = (y[k] + tolerance - y[right - 1]) / (y[right] - y[right - 1])
-    return float(x[right - 1] + part * (x[right] - x[right - 1]))
+        return None
+    return spread.place(*spread.minimum(), level).mapped(math.exp)
 
 
 def _remarks(rows: Sequence[BestRate]) -> list[str]:

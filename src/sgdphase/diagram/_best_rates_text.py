@@ -8,7 +8,7 @@ from sgdphase._display import text_table
 from sgdphase.diagram._best_rates import BestRate, BestRates
 from sgdphase.diagram._rate_law import RateLaw
 from sgdphase.diagram._run_table import named_values
-from sgdphase.stats import Estimate, digits, shown, shown_whole
+from sgdphase.stats import Estimate, digits, shown
 
 
 def rule_lines(best: BestRates) -> list[str]:
@@ -74,16 +74,10 @@ def _batch_lines(best: BestRates) -> list[str]:
     if best.best_batch is None:
         return []
     known = [row for row in best.rows if row.lr.value > 0]
-    b, end, name = best.best_batch, best.largest_batch, best.metric
+    b = best.best_batch
     low = _whole(b.low) or f"{_whole(known[0].batch)} or less"
     high = _whole(b.high) or f"{_whole(known[-1].batch)} or more"
     least = (max if best.maximize else min)(row.value.value for row in known)
     most = "highest" if best.maximize else "lowest"
-    lines = [f"Best batch: {_whole(b.value)} [{low}, {high}], with the {most} {name}, {least:.4g}."]
-    if end is None or round(b.value) >= known[-1].batch:  # there is no larger one
-        return lines
-    within = f"within {digits(best.tolerance, 2)} of that"
-    if math.isinf(end.value):
-        return [*lines, f"At its best lr, every larger batch that was run is {within}."]
-    span = shown_whole(end).replace("inf", "?")
-    return [*lines, f"At its best lr, the {name} stays {within} up to batch {span}."]
+    value = f"with the {most} {best.metric}, {least:.4g}"
+    return [f"Best batch: {_whole(b.value)} [{low}, {high}], {value}."]
