@@ -2,7 +2,7 @@
 
 On idle cores. The table is printed at the end, in Markdown, and written to `build/bench.md`.
 Benchmarks of answers, which take hours, are apart: bench_equivalents.py, bench_learner.py,
-bench_own.py and coverage_best_lr.py.
+bench_own.py, coverage_best_lr.py and coverage_equivalents.py.
 """
 
 from __future__ import annotations

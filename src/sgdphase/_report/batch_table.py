@@ -50,7 +50,7 @@ _GLOSSARY = {
         "deviation of your training over seeds if that is larger."
     ),
     "not worse": "the same or better: the worse end of the interval lies within the tolerance.",
-    "cannot tell": "the interval crosses the edge of the tolerance; more seeds would decide.",
+    "cannot tell": "the interval crosses the edge of the tolerance.",
     "between": (
         "no learning rate was matched, but this one, which was tried, learns the same; the nearest "
         "that are worse lie at these ends (? where none was)."

@@ -7,8 +7,9 @@ batch the learning rate that *matches* an observable is where its mean differenc
 training crosses zero, on the branch that is continuous with small learning rates: near
 instability the training loss rises again, and a second crossing there is another training.
 
-Intervals are Student's, with the deviation of all settings together, and from five seeds on no
-narrower than with its own: a few numbers do not determine a deviation.
+Intervals are Student's. A setting of five seeds or more has its own deviation, or the median of all
+settings if that is larger; one of fewer has that of all together: a few numbers do not determine a
+deviation.
 """
 
 from __future__ import annotations
@@ -216,11 +217,16 @@ class Comparison:
         y = numbers(setting)
         if not y.size:
             return None
-        every = pooled([y, *map(numbers, self._alike(name))])
-        # Few seeds that scatter little do so by chance, and would be the first to be accepted.
-        known = [every, pooled([y])] if y.size >= _OWN_DEVIATION else [every]
+        others = [other for s in self._alike(name) if (other := numbers(s)).size > 1]
+        if y.size >= _OWN_DEVIATION:
+            deviation, freedom = pooled([y])
+            # Few seeds that scatter little do so by chance, and would be the first to be accepted.
+            usual = [float(other.std(ddof=1)) for other in others]
+            deviation = max(deviation, float(np.median(usual)) if usual else 0.0)
+        else:
+            deviation, freedom = pooled([y, *others])
         tail = (1 - self.level) / 2 / among
-        half = max(quantile(n, 1 - tail) * deviation for deviation, n in known) / math.sqrt(y.size)
+        half = quantile(freedom, 1 - tail) * deviation / math.sqrt(y.size)
         mean = float(y.mean())
         return Estimate(mean, mean - half, mean + half)
 
