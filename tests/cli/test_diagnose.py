@@ -89,10 +89,9 @@ def test_a_table_its_page_and_its_store(tmp_path: Path) -> None:
     again = run(tmp_path, *given)
     lines = again.stdout.splitlines()
     assert lines[0].startswith("Your training: batch 8, lr 0.5, 10 epochs, trained by its own")
-    assert lines[1].split() == ["batch", "lr", "that", "learns", "the", "same", "test", "error",
-                                "steps"]  # fmt: skip
-    assert lines[5].startswith("At your batch, lr 1 is better than yours: test error")
-    assert lines[6].startswith("Raise the batch to 32, with lr = 0.5 x (batch/8)^1.0")
+    assert lines[1].startswith("A lower test error, at your batch, lr ")
+    assert lines[3].split() == ["batch", "lr", "test", "error", "against", "yours", "steps"]
+    assert lines[7].startswith("Raise the batch to 32, with lr = 0.5 x (batch/8)^1.0")
     # All was in the store.
     assert f"{answer['trainings']} trainings" in lines[-1]
 

@@ -123,10 +123,9 @@ def test_a_steep_valley_without_noise_does_not_overflow():
 
 
 @pytest.mark.parametrize("slope", [0.1, -0.1])
-def test_of_the_largest_batch_there_is_no_larger_one(slope: float):
+def test_the_best_batch_may_be_the_first_or_the_last(slope: float):
     """Where the bottom falls with the batch the largest is the best; where it rises, others are."""
     lr, batch = np.meshgrid(2.0 ** np.arange(-6, 3), [8, 16, 32, 64])
     value = 2 + 0.1 * np.log(lr) ** 2 + slope * np.log(batch / 8)
     best = rule(run_table({"lr": lr.ravel(), "batch": batch.ravel(), "loss": value.ravel()}))
     assert f"Best batch: {64 if slope < 0 else 8} [" in repr(best)
-    assert ("At its best lr" in repr(best)) == (slope > 0)
