@@ -240,6 +240,31 @@ def test_the_metric_can_be_chosen_and_must_be_there() -> None:
         ask(lambda lr, batch, epochs, seed: {"this": 1.0, "that": 2.0})
 
 
+def test_a_metric_that_a_model_does_not_have_is_refused_before_it_is_trained(
+    blobs: Callable[..., Diagnosis],
+) -> None:
+    said: list[str] = []
+    valid = "test_error, test_loss, train_error, train_loss, alignment, weight_change"
+    with pytest.raises(InputError, match=f"metric = 'f1': must be one of {valid}"):
+        blobs(lr=0.05, epochs=2, metric="f1", say=said.append)
+    assert said == []
+    found = blobs(lr=0.05, epochs=2, metric="weight_change", seeds=2)
+    assert found.table is not None and ", ".join(found.table.yours.metrics) == valid
+
+
+def test_test_points_that_are_not_used_are_counted() -> None:
+    x = np.random.default_rng(0).standard_normal((4200, 2)).astype(np.float32)
+    y = (x[:, 0] > 0).astype(int)
+    found = sp.diagnose(
+        lambda: torch.nn.Linear(2, 2), lambda: (x[:64], y[:64]), test_data=lambda: (x, y),
+        lr=0.1, batch=8, epochs=1, batches=[16], seeds=2, say=lambda line: None,
+    )  # fmt: skip
+    assert any(
+        line.startswith("4096 of the 4200 test points") for line in found.as_dict()["warnings"]
+    )
+    assert found.as_dict()["settings"]["test points"] == 4096
+
+
 def test_a_better_lr_at_the_own_batch_stands_first() -> None:
     """The law has its lowest error from 0.4 on: the search goes there, by factors of two."""
     found = ask(law, lr=0.02, batches=[32])

@@ -137,3 +137,10 @@ def test_wrong_names_say_what_there_is(options: dict, message: str):
     runs = {"learning_rate": [1.0], "bs": [8], "y": [1.0], "name": ["a"]}
     with pytest.raises(InputError, match=message):
         run_tables(runs, **options)
+
+
+def test_a_column_is_named_with_its_underscores():
+    runs = {"lr": [0.1], "batch": [8], "val_loss": [1.0]}
+    assert run_table(runs, value="Val_Loss").metric == "val_loss"
+    with pytest.raises(InputError, match=r"no column valloss \(did you mean val_loss\?\)"):
+        run_table(runs, value="valloss")
