@@ -616,6 +616,7 @@ def test_an_answer_has_the_columns_that_it_knows(browser: Any, page_file: Path) 
         "yours": {"lr": 1, "batch": 8, "epochs": 3, "steps": None, "metrics": metrics},
         "metric": "loss", "tolerance": 0.2, "largest_batch": None, "regime": "unclear",
         "equivalents": [row | {"batch": 16, "lr": {"value": 2, "low": 1, "high": 3}, "seeds": 4}],
+        "better": [{"batch": 8, "lr": {"value": 3}, "metrics": {"loss": {"value": 0.7}}}],
         "unknown": ["which batch is the largest"],
     }  # fmt: skip
     with Visit(browser, page_file) as visit:
@@ -625,8 +626,9 @@ def test_an_answer_has_the_columns_that_it_knows(browser: Any, page_file: Path) 
         )
         visit.wait("document.querySelector('#own-answer table') !== null")
         head = [cell.inner_text() for cell in visit.page.locator("#own-answer th").all()]
-        assert head == ["batch", "lr that learns the same", "loss", "verdict", "seeds"]
+        assert head == ["batch", "lr", "loss", "against yours", "seeds"]
         assert "which batch is the largest" in visit.text("#own-answer")
+        assert "A better loss: batch 8, lr 3: 0.7." in visit.text("#own-answer")
         assert not visit.page.locator("#scales-card").is_visible()
         assert visit.page.locator(".own-bar").count() == 1
         visit.page.locator("#intervals").uncheck()

@@ -91,9 +91,16 @@ export function drawOwn(host, own, choices, choose) {
     host.append(label);
   }
   if (!own) return;
-  host.append(tag("p", advice(own)), ...own.remarks.map((remark) => tag("p", remark, "note")));
-  if (!own.rows.length) return;
   const show = shown(own.metric);
+  const better = own.better.map(
+    ({ batch, lr, metric }) =>
+      `A better ${words(own.metric)}: batch ${batch}, lr ${digits(lr.value)}: ${interval(metric, show)}.`,
+  );
+  host.append(
+    ...[...better, advice(own)].map((line) => tag("p", line)),
+    ...own.remarks.map((remark) => tag("p", remark, "note")),
+  );
+  if (!own.rows.length) return;
   const table = document.createElement("table");
   const head = table.createTHead().insertRow();
   const lr = (row) =>
@@ -102,9 +109,9 @@ export function drawOwn(host, own, choices, choose) {
       : interval(row.lr, (v) => digits(v));
   const columns = [
     ["batch", (row) => row.batch],
-    ["lr that learns the same", lr],
+    ["lr", lr],
     [words(own.metric), (row) => interval(row.metric, show)],
-    ["verdict", (row) => row.verdict],
+    ["against yours", (row) => row.verdict],
     // An answer from a table of runs does not have all of these.
     ...["steps", "seeds"]
       .filter((name) => own.rows.some((row) => row[name]))

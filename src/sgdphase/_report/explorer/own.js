@@ -105,6 +105,7 @@ export function readDiagnosis(json, name) {
 
 function equivalents(json, name) {
   const { yours, metric } = json;
+  const withMetric = (r) => ({ ...r, metric: r.metrics?.[metric] });
   const rows = [
     {
       batch: yours.batch,
@@ -115,7 +116,7 @@ function equivalents(json, name) {
       steps: yours.steps,
       seeds: yours.seeds,
     },
-    ...json.equivalents.map((r) => ({ ...r, metric: r.metrics?.[metric] })),
+    ...json.equivalents.map(withMetric),
   ].sort((p, q) => p.batch - q.batch);
   const limit = estimate(json.largest_batch);
   const good = rows.filter(
@@ -128,6 +129,7 @@ function equivalents(json, name) {
     lr: yours.lr,
     batch: yours.batch,
     rows,
+    better: (json.better ?? []).map(withMetric),
     metric,
     tolerance: json.tolerance,
     raiseTo: good.at(-1) ?? null,
@@ -154,6 +156,7 @@ function untilFitted(json, name) {
     lr: json.lr,
     batch: json.batch,
     rows: [],
+    better: [],
     metric: "alignment",
     raiseTo: batch > json.batch ? { batch, lr: { value: lr } } : null,
     limit: null,
