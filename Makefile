@@ -56,8 +56,10 @@ test: $(VENV)/.stamp browser
 types: $(VENV)/.stamp
 	$(BIN)/mypy
 
+# The second line writes the bytecode of the tests.
 compiled: $(VENV)/.stamp
 	$(BIN)/python tests/compile.py
+	$(BIN)/python -m pytest --collect-only >/dev/null
 
 test-examples: $(VENV)/.stamp
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,examples]'

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from itertools import chain
 from typing import Any
 
@@ -10,6 +11,12 @@ import pytest
 
 from sgdphase import TeacherTask
 from sgdphase._parameters import Parameter
+
+
+def pytest_collection_finish() -> None:
+    """What was imported stays: to look through it for garbage again and again takes time."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture

@@ -329,7 +329,7 @@ def test_a_model_is_known_by_more_than_its_text(tmp_path: Path) -> None:
                                    torch.nn.Linear(width["hidden"], 2))  # fmt: skip
 
     def asked() -> set[str]:
-        found = diagnosed(model, (x, x[:, 0] > 0), lr=0.06, batch=4, seeds=2, budget=1.0,
+        found = diagnosed(model, (x, x[:, 0] > 0), lr=0.06, batch=4, seeds=2, budget=0.2,
                           train_sizes=[32], store=tmp_path / "runs.sqlite")  # fmt: skip
         return {run.training.key for run in found.runs}
 

@@ -15,7 +15,7 @@ deviation.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -37,7 +37,8 @@ _OWN_DEVIATION = 5
 # Sign of the change of each as a training progresses. At a learning rate where one has the other
 # sign, steps are too large for it, and it matches nothing.
 _FURTHER = {"train_loss": -1.0, "alignment": 1.0, "weight_change": 1.0}
-# Deviations of settings whose metric is within this factor of the user's are taken together.
+# Deviations are taken together if the metric is within this factor of the user's: near instability
+# they are larger.
 _ALIKE = 2.0
 # An observable that leaves the learning rate uncertain by more than this factor is not used.
 _OPEN = math.log(4)
@@ -75,7 +76,7 @@ class Comparison:
         self.yours, self.metric, self.level = yours, metric, level
         self.worse = -1.0 if maximize else 1.0
         self._runs: dict[Setting, dict[int, TrainingRun]] = {}
-        self._known_alike: dict[str, list[Setting]] = {}
+        self._known_scatter: dict[tuple[str, bool], tuple[float, int, float]] = {}
         for run in runs:
             self._runs.setdefault(run.setting, {})[run.seed] = run
         self.unstable = {
@@ -147,11 +148,11 @@ class Comparison:
 
         Of a setting that was chosen `among` several for its mean, the interval is wider.
         """
-        return self._mean(setting, name, lambda s: self._array(s, name), among)
+        return self._mean(setting, name, False, among)
 
     def difference(self, setting: Setting, name: str, among: int = 1) -> Estimate | None:
         """The mean of a metric minus the user's, within seeds."""
-        return self._mean(setting, name, lambda s: self._differences(s, name, log=False), among)
+        return self._mean(setting, name, True, among)
 
     def tolerance(self, name: str) -> float:
         """The difference in a metric that counts as the same: 5 %, or the deviation of the seeds.
@@ -189,48 +190,43 @@ class Comparison:
     def verdict(self, setting: Setting) -> Verdict:
         """Whether the deciding metric is the same as the user's."""
         change, tolerance = self.difference(setting, self.metric), self.tolerance(self.metric)
-        if setting == self.yours:
-            return "the same"
-        return verdict_of(change, tolerance, self.worse)
+        own = setting == self.yours
+        return "the same" if own else verdict_of(change, tolerance, self.worse)
 
-    def _alike(self, name: str) -> list[Setting]:
-        """Settings with the same deviation of a metric: near instability it is larger."""
-        if name in self._known_alike:
-            return self._known_alike[name]
-        ours = self._array(self.yours, name).mean()
-        alike = self._known_alike[name] = []
-        for setting in self.settings:
-            values = self._array(setting, name)
-            other = setting != self.yours and setting.epochs == self.yours.epochs
-            if (
-                values.size
-                and other
-                and (ours <= 0 or 1 / _ALIKE <= values.mean() / ours <= _ALIKE)
-            ):
-                alike.append(setting)
-        return alike
+    def _numbers(self, setting: Setting, name: str, compared: bool) -> FloatArray:
+        return self._differences(setting, name) if compared else self._array(setting, name)
 
-    def _mean(
-        self, setting: Setting, name: str, numbers: Callable[[Setting], FloatArray], among: int
-    ) -> Estimate | None:
+    def _scatter(self, name: str, compared: bool) -> tuple[float, int, float]:
+        """Of settings that are alike: squared deviations, degrees of freedom, usual deviation."""
+        if (name, compared) not in self._known_scatter:
+            ours, alike = self._array(self.yours, name).mean(), list[FloatArray]()
+            for s in self.settings:
+                y = self._array(s, name)
+                if not y.size or s == self.yours or s.epochs != self.yours.epochs:
+                    continue
+                if ours <= 0 or 1 / _ALIKE <= y.mean() / ours <= _ALIKE:
+                    alike.append(self._numbers(s, name, compared))
+            usual = [float(y.std(ddof=1)) for y in alike if y.size > 1]
+            self._known_scatter[name, compared] = *_squares(alike), float(np.median(usual or [0]))
+        return self._known_scatter[name, compared]
+
+    def _mean(self, setting: Setting, name: str, compared: bool, among: int) -> Estimate | None:
         """The mean of the numbers of a setting; no interval if the deviation is unknown."""
-        y = numbers(setting)
+        y = self._numbers(setting, name, compared)
         if not y.size:
             return None
-        others = [other for s in self._alike(name) if (other := numbers(s)).size > 1]
-        if y.size >= _OWN_DEVIATION:
-            deviation, freedom = pooled([y])
-            # Few seeds that scatter little do so by chance, and would be the first to be accepted.
-            usual = [float(other.std(ddof=1)) for other in others]
-            deviation = max(deviation, float(np.median(usual)) if usual else 0.0)
-        else:
-            deviation, freedom = pooled([y, *others])
+        squares, freedom = _squares([y])
+        others, more, usual = self._scatter(name, compared)
+        if y.size < _OWN_DEVIATION:
+            squares, freedom, usual = squares + others, freedom + more, 0.0
+        # Few seeds that scatter little do so by chance, and would be the first to be accepted.
+        deviation = max(math.sqrt(squares / freedom), usual) if freedom else math.nan
         tail = (1 - self.level) / 2 / among
         half = quantile(freedom, 1 - tail) * deviation / math.sqrt(y.size)
         mean = float(y.mean())
         return Estimate(mean, mean - half, mean + half)
 
-    def _differences(self, setting: Setting, name: str, *, log: bool) -> FloatArray:
+    def _differences(self, setting: Setting, name: str, *, log: bool = False) -> FloatArray:
         here, ours = self.values(setting, name), self.values(self.yours, name)
         pairs = [(here[seed], ours[seed]) for seed in sorted(here) if seed in ours]
         if log:
@@ -346,3 +342,9 @@ class Comparison:
             if change.low > tolerance or change.high < -tolerance:
                 changes[name] = change.value / abs(ours.value)
         return changes
+
+
+def _squares(groups: Sequence[FloatArray]) -> tuple[float, int]:
+    """The squared deviations within groups, and their degrees of freedom."""
+    deviation, freedom = pooled(groups)
+    return (deviation**2 * freedom if freedom else 0.0), freedom
