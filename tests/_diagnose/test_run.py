@@ -351,7 +351,7 @@ def test_adaptive_optimisers_and_schedules_are_named(law: Path) -> None:
 
 def test_a_model_and_data_in_python(monkeypatch: Any) -> None:
     torch = pytest.importorskip("torch")
-    monkeypatch.setattr(sys.modules["sgdphase._own.user"], "_EPOCHS", 64)
+    monkeypatch.setattr(sys.modules["sgdphase._own.user"], "_EPOCHS", 16)
     rng = np.random.default_rng(0)
     x = rng.standard_normal((320, 8))
     y = np.where(x[:, 0] > 0, 7, 3)
@@ -359,7 +359,7 @@ def test_a_model_and_data_in_python(monkeypatch: Any) -> None:
                                  torch.nn.Tanh(), torch.nn.Linear(4, 2))  # fmt: skip
     before = [w.detach().clone() for w in module.parameters()]
     states = random.getstate(), np.random.get_state()[1].tolist(), torch.get_rng_state().tolist()
-    found = diagnosed(module, (x, y), lr=0.06, batch=4, seeds=2, budget=1.0, train_sizes=[64])
+    found = diagnosed(module, (x, y), lr=0.06, batch=4, seeds=2, budget=60.0, train_sizes=[64])
     after = random.getstate(), np.random.get_state()[1].tolist(), torch.get_rng_state().tolist()
     assert states == after
     assert all(torch.equal(a, b) for a, b in zip(before, module.parameters(), strict=True))
