@@ -12,7 +12,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -66,18 +68,22 @@ class Law:
         return [bottom * 2 ** (side * math.sqrt(max(square, 0.0))) for side in (-1, 1)]
 
 
+def run_search(
+    law: Callable[[Trial], Outcome], known: dict[Trial, Outcome], search: Searcher
+) -> None:
+    """Run what a search asks for; it is told what is known, which grows."""
+    for trial, outcome in known.items():
+        search.tell(trial, outcome)
+    while trials := search.ask():
+        for trial in trials:
+            known[trial] = law(trial)
+            search.tell(trial, known[trial])
+
+
 def diagnosed(law: Law) -> Equivalents:
     point = Point(law.lr, BATCH, EPOCHS, "test_loss", exponent=0.5)
     known: dict[Trial, Outcome] = {}
-
-    def learn(search: Searcher) -> None:
-        for trial, outcome in known.items():
-            search.tell(trial, outcome)
-        while trials := search.ask():
-            for trial in trials:
-                known[trial] = law(trial)
-                search.tell(trial, known[trial])
-
+    learn = partial(run_search, law, known)
     learn(Reference(point))
     count = -1
     while count < len(known):

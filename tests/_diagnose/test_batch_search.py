@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
-from coverage_equivalents import Law, counted, diagnosed
+from coverage_equivalents import Law, counted, diagnosed, run_search
 from scipy.stats import binom
 
 from sgdphase._diagnose.batch_search import Point, Reference, RowSearch, training_runs
@@ -80,12 +80,7 @@ def searched(
     known: dict[Trial, Outcome] = {}
     searches: list[Searcher] = [Reference(point), *(RowSearch(point, b) for b in batches)]
     for search in searches:
-        for trial, outcome in known.items():
-            search.tell(trial, outcome)
-        while trials := search.ask():
-            for trial in trials:
-                known[trial] = surface(trial)
-                search.tell(trial, known[trial])
+        run_search(surface, known, search)
     found = equivalents(
         training_runs(known), lr=point.lr, batch=point.batch, epochs=point.epochs,
         metric=point.metric, maximize=point.maximize,

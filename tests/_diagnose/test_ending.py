@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -41,8 +42,11 @@ def test_why_no_larger_batch_is_tried(
 
 
 def test_open_rows_are_named() -> None:
-    text = finished([row(16, True), row(32, None)], 40, "no other batch was asked for")
-    assert text.startswith("batch 32: the limit of 40 seeds")
+    unbracketed = replace(row(64, None), verdict="worse")
+    assert finished([row(16, True), row(32, None), unbracketed], 40, "so") == (
+        "batch 32: the limit of 40 seeds is reached; "
+        "batch 64: the limit of tried learning rates is reached; so"
+    )
     assert finished([row(16, True)], 40, "so") == "every row is decided; so"
 
 

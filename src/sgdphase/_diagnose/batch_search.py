@@ -118,16 +118,13 @@ class Reference(BatchSearch):
         yield self.all_trials([(point.rate(k), point.batch) for k in (-2, 2)], point.scouts)
         row = self.comparison.row(point.batch)
         best = min(row, key=lambda s: mean(self.comparison, s), default=point.setting)
+        clear = self.comparison.five_percent(point.metric)
         # Each round of runs starts the search anew: so it moves on while the best is at the end.
-        if len(row) < MOST_RATES and mean(self.comparison, best) < -self._clear:
+        if len(row) < MOST_RATES and mean(self.comparison, best) < -clear:
             yield self.trials(best.lr, point.batch, seeds)
             if best in (row[0], row[-1]):
                 place = point.index(best.lr) + (2 if best == row[-1] else -2)
                 yield self.trials(point.rate(place), point.batch, point.scouts)
-
-    @property
-    def _clear(self) -> float:
-        return self.comparison.five_percent(self.point.metric)
 
 
 @dataclass

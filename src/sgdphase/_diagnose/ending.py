@@ -29,7 +29,11 @@ def last_batch(batch: int, top: int, largest: int | None, rows: Sequence[Equival
 
 def finished(rows: Sequence[Equivalent], most_seeds: int, last: str) -> str:
     """Why the search ended before its budget; `last` is what `last_batch` says."""
-    undecided = named([row.batch for row in rows if row.exists is None])
-    if undecided:
-        return f"{undecided}: the limit of {most_seeds} seeds or of tried lr is reached; {last}"
-    return f"every row is decided; {last}"
+    undecided = [row for row in rows if row.exists is None]
+    seeds = named([row.batch for row in undecided if row.verdict == "cannot tell"])
+    rates = named([row.batch for row in undecided if row.verdict != "cannot tell"])
+    limits = [
+        f"{seeds}: the limit of {most_seeds} seeds is reached" if seeds else "",
+        f"{rates}: the limit of tried learning rates is reached" if rates else "",
+    ]
+    return "; ".join([*filter(None, limits), last] if undecided else ["every row is decided", last])

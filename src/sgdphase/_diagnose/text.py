@@ -210,7 +210,8 @@ def better_lines(d: Diagnosis) -> list[str]:
     ]
     return [
         *lines,
-        "Rows are compared with your training as it is; ask again with that lr to go on from it.",
+        "Rows are compared with your training as it is; to raise the batch of a better one, ask "
+        "again with its batch and lr.",
     ]
 
 
