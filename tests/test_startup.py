@@ -106,11 +106,11 @@ BAD_INPUT = [
 
 
 HELP = [(name, "--help") for name in cli._COMMANDS]
-# Each line in a fork of a process that has loaded what all of them load: 0.3 s less per line.
+# Each line in a fork of a process that has loaded what all of them load: 0.5 s less per line.
 FORKS = """
 import json, os, sys, tempfile
-import numpy
-from sgdphase.cli import main
+import numpy, typer._adapters
+from sgdphase.cli import _options, main
 
 ended = []
 for words in json.loads(sys.argv[1]):

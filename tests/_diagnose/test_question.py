@@ -188,7 +188,7 @@ def test_a_budget_that_is_spent_says_what_is_left_and_goes_on(tmp_path: Path) ->
         f"    with open({str(log)!r}, 'a') as log:\n"
         "        print(lr, batch, epochs, seed, file=log)\n"
         f"    if (lr, batch) != (0.1, 16) and os.path.exists({str(slow)!r}):\n"
-        "        time.sleep(0.3)\n"
+        "        time.sleep(0.1)\n"
         "    p = lr * epochs / batch * (1 + 1e-3 * ((seed * 7 + batch) % 5))\n"
         "    return {'test_error': 0.1 / p, 'train_loss': 1 / p}\n"
     )
@@ -200,7 +200,7 @@ def test_a_budget_that_is_spent_says_what_is_left_and_goes_on(tmp_path: Path) ->
     said: list[str] = []
     # Its own trainings are short, and all others long: the budget ends among these.
     slow.touch()
-    short = asked(budget=2, store=store)
+    short = asked(budget=1, store=store)
     (left,) = (line for line in short.unknown if "the budget was spent" in line)
     assert left.endswith("; the same command goes on from here")
     slow.unlink()
@@ -210,7 +210,7 @@ def test_a_budget_that_is_spent_says_what_is_left_and_goes_on(tmp_path: Path) ->
     assert len(calls) == len(set(calls)) >= longer.trainings
     assert longer.equivalents[0].verdict == "the same"
     # Without a store nothing goes on.
-    gone = asked(budget=2)
+    gone = asked(budget=1)
     assert any("the budget was spent" in line for line in gone.unknown)
     assert not any("goes on" in line for line in gone.unknown)
 
@@ -220,7 +220,7 @@ def test_the_first_line_comes_at_once_and_the_estimate_before_the_work() -> None
     started = time.monotonic()
 
     def train(lr: float, batch: int, epochs: int, seed: int) -> dict[str, float]:
-        time.sleep(0.1)
+        time.sleep(0.04)
         return law(lr, batch, epochs, seed)
 
     found = ask(train, batches=[32, 64], say=lambda line: lines.append((time.monotonic(), line)))

@@ -100,7 +100,7 @@ for kind in ("plain", "listed_only", "tracked", "slide", "descend"):
     setattr(_sgd, kind, watched(kind, getattr(_sgd, kind)))
 for size, dim, chi, margin, batch, lr in json.loads(sys.argv[1]):
     points = Points.of(TeacherTask(dim=dim, chi=chi).train_set(size, 0))
-    simulate_sgd(points, margin=margin, lr=lr, batch=batch, max_steps=4000)
+    simulate_sgd(points, margin=margin, lr=lr, batch=batch, max_steps=1000)
 print(json.dumps(sorted(used)))
 """
 

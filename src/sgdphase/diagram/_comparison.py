@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import pairwise
 from typing import Literal
 
@@ -76,7 +76,6 @@ class Comparison:
         self.yours, self.metric, self.level = yours, metric, level
         self.worse = -1.0 if maximize else 1.0
         self._runs: dict[Setting, dict[int, TrainingRun]] = {}
-        self._known_scatter: dict[tuple[str, bool], tuple[float, int, float]] = {}
         for run in runs:
             self._runs.setdefault(run.setting, {})[run.seed] = run
         self.unstable = {
@@ -84,6 +83,9 @@ class Comparison:
             for setting, by_seed in self._runs.items()
             if any(not run.metrics or went_up(run.metrics) for run in by_seed.values())
         }
+        # Runs do not change any more, and a search asks for the same numbers again and again.
+        for name in ("row", "values", "tolerance", "_scatter", "_mean", "_crossed"):
+            setattr(self, name, cache(getattr(self, name)))
 
     # Settings and seeds
 
@@ -198,17 +200,15 @@ class Comparison:
 
     def _scatter(self, name: str, compared: bool) -> tuple[float, int, float]:
         """Of settings that are alike: squared deviations, degrees of freedom, usual deviation."""
-        if (name, compared) not in self._known_scatter:
-            ours, alike = self._array(self.yours, name).mean(), list[FloatArray]()
-            for s in self.settings:
-                y = self._array(s, name)
-                if not y.size or s == self.yours or s.epochs != self.yours.epochs:
-                    continue
-                if ours <= 0 or 1 / _ALIKE <= y.mean() / ours <= _ALIKE:
-                    alike.append(self._numbers(s, name, compared))
-            usual = [float(y.std(ddof=1)) for y in alike if y.size > 1]
-            self._known_scatter[name, compared] = *_squares(alike), float(np.median(usual or [0]))
-        return self._known_scatter[name, compared]
+        ours, alike = self._array(self.yours, name).mean(), list[FloatArray]()
+        for s in self.settings:
+            y = self._array(s, name)
+            if not y.size or s == self.yours or s.epochs != self.yours.epochs:
+                continue
+            if ours <= 0 or 1 / _ALIKE <= y.mean() / ours <= _ALIKE:
+                alike.append(self._numbers(s, name, compared))
+        usual = [float(y.std(ddof=1)) for y in alike if y.size > 1]
+        return *_squares(alike), float(np.median(usual or [0]))
 
     def _mean(self, setting: Setting, name: str, compared: bool, among: int) -> Estimate | None:
         """The mean of the numbers of a setting; no interval if the deviation is unknown."""
