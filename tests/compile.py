@@ -6,8 +6,11 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import torch
 
 import sgdphase as sp
+from sgdphase.networks import MobileNet
+from sgdphase.networks._passes import Passes
 from sgdphase.networks._update import _add_compiled
 from sgdphase.problems import TeacherTask
 
@@ -35,6 +38,10 @@ def main() -> None:
     start = sp.simulate_sgd(points, margin=2**-7, lr=10.0, batch=5, max_steps=20).w
     for stretch in STRETCHES:
         after_stretch(stretch, points, start, seed=0, steps=1)
+    passes = Passes.of(MobileNet(1, width=1), torch.zeros(1, 1, 8, 8))
+    assert passes is not None
+    passes.outputs()
+    passes.gradient(torch.arange(1), torch.ones(1))
     for kind in (np.float32, np.float64):
         _add_compiled(*np.zeros((3, 1), kind), kind(1))
 

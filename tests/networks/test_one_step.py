@@ -30,7 +30,8 @@ def network(model: str, activation: str) -> torch.nn.Module:
 
 
 def images(model: str, count: int = SIZE) -> Tensor:
-    shape = (48,) if model == "fc" else (3, 9, 8)
+    # Of square images the passes are compiled.
+    shape = {"fc": (48,), "mobilenet": (3, 9, 8), "mobilenet, compiled": (3, 9, 9)}[model]
     return torch.randn(count, *shape, generator=torch.Generator().manual_seed(2))
 
 
@@ -49,7 +50,7 @@ def flat(parts) -> Tensor:
     return torch.cat([part.detach().flatten() for part in parts])
 
 
-@pytest.mark.parametrize("model", ["fc", "mobilenet"])
+@pytest.mark.parametrize("model", ["fc", "mobilenet", "mobilenet, compiled"])
 @pytest.mark.parametrize("margin", [2.0**-15, 1.0])
 @pytest.mark.parametrize("batch", [1, 3, 16, SIZE])
 @pytest.mark.parametrize("share", [1.0, 0.1], ids=["at once", "window"])

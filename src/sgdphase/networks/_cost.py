@@ -49,8 +49,12 @@ _LAYER = 1000
 
 def delay(training: Training) -> str:
     """What the first training of this kind waits for, if for anything."""
-    walks = training.model == "fc" and training.is_plain and training.dynamics == "sgd"
-    if not walks or is_kept("sgdphase.networks._window", "walk"):
+    compiled = {"fc": ("_window", "walk"), "mobilenet": ("_compiled_cnn", "gradient")}
+    steps = training.model in compiled and training.is_plain and training.dynamics == "sgd"
+    if not steps:
+        return ""
+    module, name = compiled[training.model]
+    if is_kept(f"sgdphase.networks.{module}", name):
         return ""
     return "compiling the network's steps (once per installation, some seconds)"
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Self, TypeGuard
 
 import torch
@@ -15,7 +16,7 @@ from torch.nn import Module
 
 from sgdphase.networks._fc import FullyConnected
 from sgdphase.networks._losses import margins
-from sgdphase.networks._mobilenet import MobileNet
+from sgdphase.networks._passes import Passes
 
 Gradient = tuple[Tensor, ...]
 
@@ -60,12 +61,18 @@ class Fitting:
     @property
     def call(self) -> float:
         """What a call of the network costs, in points; measured on one core, and not critical."""
-        return 4.0 if isinstance(self.module, MobileNet) else 16.0
+        return 1.0 if self._passes else 16.0
+
+    @cached_property
+    def _passes(self) -> Passes | None:
+        return Passes.of(self.module, self.x)
 
     def margins(self, points: Tensor | None = None) -> Tensor:
         """`z` of the points with these indices, by default of all, without a gradient."""
         if points is None:
             return self._margins(outputs(self.module, self.x), slice(None))
+        if self._passes:
+            return self._margins(self._passes.outputs(points), points)
         parts = [outputs(self.module, self._inputs(part)) for part in self.split(points)]
         return self._margins(torch.cat(parts), points)
 
@@ -78,6 +85,12 @@ class Fitting:
         # Not of very many: what the gradient needs is kept of all of them.
         if is_whole(self.module) and len(points) <= 4 * CHUNK:
             return self._by_hand(self.module, points)
+        if passes := self._passes:
+
+            def compiled(rows: Tensor, slope: float) -> Gradient:
+                return passes.gradient(points[rows], slope * self.y[points[rows]])
+
+            return Look(self.margins(points), compiled)
         if for_gradient:
             z = self.margins_with_gradient(points)
             return Look(z.detach(), lambda rows, slope: self.gradient(slope * z[rows].sum()))
@@ -140,6 +153,8 @@ def trained(module: Module) -> tuple[Tensor, ...]:
 
 def outputs(module: Module, x: Tensor) -> Tensor:
     """`f(w, x)` without a gradient, in chunks."""
+    if passes := Passes.of(module, x):
+        return passes.outputs()
     with torch.no_grad():
         chunk = _chunk(x)
         if len(x) <= chunk:

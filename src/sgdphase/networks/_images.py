@@ -24,6 +24,7 @@ class ImageNetwork(torch.nn.Module):
             require(name, value, lambda size: size >= 1, "at least 1")
         super().__init__()
         self._activate, self._rms = activation_of(activation)
+        self.activation = activation
         self._make(channels, width, generator)
 
     def _make(self, channels: int, width: int, generator: torch.Generator | None) -> None:

@@ -50,7 +50,7 @@ def same_padding(size: int, kernel: int, stride: int) -> tuple[int, int]:
     return total // 2, total - total // 2
 
 
-class _Convolution(torch.nn.Module):
+class Convolution(torch.nn.Module):
     """`gain`/(k sqrt(c_in)) times the convolution with unscaled weights; "same" padding, no bias.
 
     `gain` is 1/rms of the activation if that comes just before, so that activations themselves need
@@ -70,22 +70,22 @@ class _Convolution(torch.nn.Module):
         super().__init__()
         outputs, fan = shape[1], shape[0] // groups
         self.weight = Parameter(torch.randn(outputs, fan, kernel, kernel, generator=generator))
-        self._scale = gain / (kernel * math.sqrt(fan))
-        self._kernel, self._stride, self._groups = kernel, stride, groups
+        self.scale = gain / (kernel * math.sqrt(fan))
+        self.kernel, self.stride, self.groups = kernel, stride, groups
 
     def forward(self, x: Tensor) -> Tensor:
-        weight = self.weight * self._scale
-        rows, columns = (same_padding(n, self._kernel, self._stride) for n in x.shape[2:])
+        weight = self.weight * self.scale
+        rows, columns = (same_padding(n, self.kernel, self.stride) for n in x.shape[2:])
         # torch pads both sides alike; and where the image is smaller than the kernel its gradient
         # is twice as fast with explicit padding.
-        if rows[0] == rows[1] and columns[0] == columns[1] and min(x.shape[2:]) >= self._kernel:
+        if rows[0] == rows[1] and columns[0] == columns[1] and min(x.shape[2:]) >= self.kernel:
             padding = (rows[0], columns[0])
         else:
             x, padding = functional.pad(x, (*columns, *rows)), (0, 0)
-        return functional.conv2d(x, weight, None, self._stride, padding, 1, self._groups)
+        return functional.conv2d(x, weight, None, self.stride, padding, 1, self.groups)
 
 
-class _Block(torch.nn.Module):
+class Block(torch.nn.Module):
     """An inverted residual block; `gain_in` is the gain of its first layer."""
 
     def __init__(
@@ -101,11 +101,11 @@ class _Block(torch.nn.Module):
         inputs, outputs = shape
         inner = EXPANSION * inputs
         self._activate = activate
-        self.expand = _Convolution((inputs, inner), 1, gain_in, generator)
-        self.depthwise = _Convolution(
+        self.expand = Convolution((inputs, inner), 1, gain_in, generator)
+        self.depthwise = Convolution(
             (inner, inner), KERNEL, gain, generator, groups=inner, stride=stride
         )
-        self.project = _Convolution((inner, outputs), 1, gain, generator)
+        self.project = Convolution((inner, outputs), 1, gain, generator)
 
     def forward(self, x: Tensor) -> Tensor:
         inner = self._activate(self.depthwise(self._activate(self.expand(x))))
@@ -134,23 +134,23 @@ class MobileNet(ImageNetwork):
 
     def _make(self, channels: int, width: int, generator: torch.Generator | None) -> None:
         activate, gain, h = self._activate, 1 / self._rms, width
-        self.first = _Convolution((channels, 4 * h), KERNEL, 1.0, generator, stride=2)
-        self.depthwise = _Convolution((4 * h, 4 * h), KERNEL, gain, generator, groups=4 * h)
-        self.mix = _Convolution((4 * h, 2 * h), 1, gain, generator)
+        self.first = Convolution((channels, 4 * h), KERNEL, 1.0, generator, stride=2)
+        self.depthwise = Convolution((4 * h, 4 * h), KERNEL, gain, generator, groups=4 * h)
+        self.mix = Convolution((4 * h, 2 * h), 1, gain, generator)
         # Only the first block sees an activation; 2h is not h, so it has no sum that needs it.
         self.blocks = torch.nn.Sequential(
-            _Block((2 * h, h), 2, activate, gain, gain, generator),
-            _Block((h, h), 1, activate, 1.0, gain, generator),
-            _Block((h, 3 * h), 2, activate, 1.0, gain, generator),
-            _Block((3 * h, 3 * h), 1, activate, 1.0, gain, generator),
+            Block((2 * h, h), 2, activate, gain, gain, generator),
+            Block((h, h), 1, activate, 1.0, gain, generator),
+            Block((h, 3 * h), 2, activate, 1.0, gain, generator),
+            Block((3 * h, 3 * h), 1, activate, 1.0, gain, generator),
         )
-        self.widen = _Convolution((3 * h, 20 * h), 1, 1.0, generator)
+        self.widen = Convolution((3 * h, 20 * h), 1, 1.0, generator)
         self.weight = Parameter(torch.randn(20 * h, generator=generator))
         self.bias = Parameter(torch.zeros(()))
-        self._gain = gain
+        self.gain = gain
 
     def _outputs(self, x: Tensor) -> Tensor:
         for layer in (self.first, self.depthwise, self.mix):
             x = self._activate(layer(x))
         x = self._activate(self.widen(self.blocks(x))).mean((2, 3))
-        return (x.mv(self.weight) * self._gain + self.bias) / len(self.weight)
+        return (x.mv(self.weight) * self.gain + self.bias) / len(self.weight)

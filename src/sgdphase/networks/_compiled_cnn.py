@@ -1,0 +1,288 @@
+"""Passes through the paper's convolutional network in compiled loops, a few points at a time.
+
+What a few points need stays in the cache, so that a gradient makes its pass anew instead of keeping
+what another one computed of all points. The values of a layer are [places, channels]: a 1x1
+convolution is a product of matrices. In a depth-wise one each channel has its own weights, which
+are repeated for every column, so that a loop goes over a whole row of an image at once.
+
+A layer is a row of `plan`, a table with the columns of `LAYER`. The weights of all
+layers are in one row, [fan-in, channels] of each, with all scales applied.
+"""
+
+import math
+
+import numpy as np
+
+from sgdphase.networks._compiled_layers import activate, fast, product, times_slope
+
+# Kinds of layers.
+FULL, DEPTHWISE, POINTWISE = 0, 1, 2
+# Sizes are the rows of the (square) images before and after, `pad` the rows that are added before
+# the first one. `weight`, `here` and `below` are where the layer's weights, its values and those of
+# the layer below begin, for one point. An `active` layer has an activation. Others are linear, and
+# `sum` is where the values begin to which theirs are added; of the layer that begins such a block,
+# `also` is where the sum begins. Both are -1 without one.
+LAYER = np.dtype([
+    (name, np.int64)
+    for name in (
+        "kind", "size_in", "size_out", "channels_in", "channels_out", "stride", "pad", "weight",
+        "here", "below", "active", "sum", "also",
+    )
+])  # fmt: skip
+
+KERNEL = 5
+_ROOT_HALF, _ONE = np.float32(math.sqrt(0.5)), np.float32(1.0)
+
+
+@fast
+def _matrix(row, first, rows, columns):
+    return row[first : first + rows * columns].reshape((rows, columns))
+
+
+@fast
+def _fan(layer):
+    fan = 1 if layer.kind == DEPTHWISE else layer.channels_in
+    return fan if layer.kind == POINTWISE else fan * KERNEL**2
+
+
+@fast
+def _rows(layer):
+    """Rows of an image with what is added before the first and after the last."""
+    return (layer.size_out - 1) * layer.stride + KERNEL
+
+
+@fast
+def _patches(image, layer):
+    """What each place sees of an image [channels, rows, columns]: [places, fan-in]."""
+    pad, stride, size = layer.pad, layer.stride, layer.size_out
+    rows = _rows(layer)
+    inside = min(layer.size_in, rows - pad)
+    padded = np.zeros((layer.channels_in, rows, rows), image.dtype)
+    padded[:, pad : pad + inside, pad : pad + inside] = image[:, :inside, :inside]
+    patches = np.empty((size**2, _fan(layer)), image.dtype)
+    for i in range(size):
+        for j in range(size):
+            patch, n = patches[i * size + j], 0
+            for c in range(layer.channels_in):
+                for a in range(KERNEL):
+                    for b in range(KERNEL):
+                        patch[n + b] = padded[c, i * stride + a, j * stride + b]
+                    n += KERNEL
+    return patches
+
+
+@fast
+def _empty_image(layer, like):
+    """A padded image [rows, stride, columns x channels]: columns are apart by their remainder.
+
+    So the columns that one weight meets stand one after the other.
+    """
+    rows, stride = _rows(layer), layer.stride
+    return np.zeros((rows, stride, (rows + stride - 1) // stride * layer.channels_in), like.dtype)
+
+
+@fast
+def _pad(values, layer, image):
+    """The values [places, channels] of a layer into a padded image."""
+    size, pad, stride, channels = layer.size_in, layer.pad, layer.stride, layer.channels_in
+    inside = min(size, len(image) - pad)
+    for i in range(inside):
+        for j in range(inside):
+            here, first = values[i * size + j], (pad + j) // stride * channels
+            row = image[pad + i, (pad + j) % stride][first:]
+            for c in range(channels):
+                row[c] = here[c]
+
+
+@fast
+def _unpad(image, layer, values):
+    """The other way."""
+    size, pad, stride, channels = layer.size_in, layer.pad, layer.stride, layer.channels_in
+    inside = min(size, len(image) - pad)
+    for i in range(size):
+        for j in range(size):
+            here, first = values[i * size + j], (pad + j) // stride * channels
+            if i < inside and j < inside:
+                row = image[pad + i, (pad + j) % stride][first:]
+                for c in range(channels):
+                    here[c] = row[c]
+            else:
+                here[:] = 0
+
+
+@fast
+def _repeated(weight, times):
+    """Weights [kernel^2, channels] for every column: [kernel^2, columns x channels]."""
+    channels = weight.shape[1]
+    out = np.empty((len(weight), times * channels), weight.dtype)
+    for j in range(times):
+        out[:, j * channels : (j + 1) * channels] = weight
+    return out
+
+
+@fast
+def _depthwise(image, weight, layer, out):
+    """Into `out` [rows, columns x channels], with repeated weights."""
+    stride, channels, span = layer.stride, layer.channels_out, out.shape[1]
+    out[:] = 0
+    for a in range(KERNEL):
+        w0, w1, w2 = weight[KERNEL * a], weight[KERNEL * a + 1], weight[KERNEL * a + 2]
+        w3, w4 = weight[KERNEL * a + 3], weight[KERNEL * a + 4]
+        for i in range(len(out)):
+            here, row = out[i], image[i * stride + a]
+            x0, x1, x2, x3, x4 = (
+                row[0 % stride][0 // stride * channels :],
+                row[1 % stride][1 // stride * channels :],
+                row[2 % stride][2 // stride * channels :],
+                row[3 % stride][3 // stride * channels :],
+                row[4 % stride][4 // stride * channels :],
+            )
+            # One sum, so that what is here is read and written once for five weights.
+            for m in range(span):
+                here[m] += (
+                    x0[m] * w0[m] + x1[m] * w1[m] + x2[m] * w2[m] + x3[m] * w3[m] + x4[m] * w4[m]
+                )
+
+
+@fast
+def _depthwise_back(image, weight, layer, above, below, gradient):
+    """Add the slopes of the padded inputs and of the repeated weights, given those `above`."""
+    stride, channels, span = layer.stride, layer.channels_out, above.shape[1]
+    for a in range(KERNEL):
+        for i in range(len(above)):
+            here = above[i]
+            for b in range(KERNEL):
+                first = b // stride * channels
+                x = image[i * stride + a, b % stride][first : first + span]
+                back = below[i * stride + a, b % stride][first : first + span]
+                w, g = weight[KERNEL * a + b], gradient[KERNEL * a + b]
+                for m in range(span):
+                    back[m] += here[m] * w[m]
+                for m in range(span):
+                    g[m] += here[m] * x[m]
+
+
+@fast
+def _forward(images, plan, weights, kind, z, values):
+    """`z` of every layer before the activation, and the `values` after it or after a sum."""
+    n = len(images)
+    for layer in plan:
+        size, channels = layer.size_out, layer.channels_out
+        places, weight = size**2, _matrix(weights, layer.weight, _fan(layer), channels)
+        out = _matrix(z, n * layer.here, n * places, channels)
+        if layer.kind == FULL:
+            for k in range(n):
+                product(_patches(images[k], layer), weight, out[k * places : (k + 1) * places])
+        elif layer.kind == POINTWISE:
+            product(_matrix(values, n * layer.below, n * places, layer.channels_in), weight, out)
+        else:
+            before = layer.size_in**2
+            below = _matrix(values, n * layer.below, n * before, channels)
+            image, weight = _empty_image(layer, z), _repeated(weight, size)
+            for k in range(n):
+                _pad(below[k * before : (k + 1) * before], layer, image)
+                rows = out[k * places : (k + 1) * places].reshape((size, size * channels))
+                _depthwise(image, weight, layer, rows)
+        out = out.ravel()
+        after = values[n * layer.here : n * layer.here + out.size]
+        if layer.active:
+            activate(kind, out, _ONE, after)
+        elif layer.sum >= 0:
+            other = values[n * layer.sum : n * layer.sum + out.size]
+            for i in range(out.size):
+                after[i] = (other[i] + out[i]) * _ROOT_HALF
+        else:
+            after[:] = out
+
+
+@fast
+def _backward(images, plan, weights, kind, z, values, slopes, gradient):
+    """Add to the `gradient`; `slopes` has those of the last values, and gets all others."""
+    n = len(images)
+    for number in range(len(plan) - 1, -1, -1):
+        layer = plan[number]
+        size, channels, before = layer.size_out, layer.channels_out, layer.size_in**2
+        places, weight = size**2, _matrix(weights, layer.weight, _fan(layer), channels)
+        part = _matrix(gradient, layer.weight, _fan(layer), channels)
+        first, last = n * layer.here, n * (layer.here + places * channels)
+        above = slopes[first:last]
+        if layer.active:
+            times_slope(kind, z[first:last], _ONE, above)
+        elif layer.sum >= 0:
+            above *= _ROOT_HALF
+        above = above.reshape((n * places, channels))
+        if layer.kind == FULL:
+            for k in range(n):
+                here = above[k * places : (k + 1) * places]
+                part += np.dot(_patches(images[k], layer).T, here)
+            continue
+        inputs = _matrix(values, n * layer.below, n * before, layer.channels_in)
+        below = _matrix(slopes, n * layer.below, n * before, layer.channels_in)
+        if layer.kind == POINTWISE:
+            part += np.dot(inputs.T, above)
+            product(above, np.ascontiguousarray(weight.T), below)
+        else:
+            image, back = _empty_image(layer, z), _empty_image(layer, z)
+            weight, repeated = (
+                _repeated(weight, size),
+                np.zeros((KERNEL**2, size * channels), z.dtype),
+            )
+            for k in range(n):
+                _pad(inputs[k * before : (k + 1) * before], layer, image)
+                rows = above[k * places : (k + 1) * places].reshape((size, size * channels))
+                back[:] = 0
+                _depthwise_back(image, weight, layer, rows, back, repeated)
+                _unpad(back, layer, below[k * before : (k + 1) * before])
+            for j in range(size):
+                part += repeated[:, j * channels : (j + 1) * channels]
+        if layer.also >= 0:
+            more = n * layer.also
+            below += _matrix(slopes, more, n * before, layer.channels_in)
+
+
+@fast
+def _means(values, layer, n):
+    """Over the places of the last layer, [n, channels]."""
+    places, channels = layer.size_out**2, layer.channels_out
+    rows, means = (
+        _matrix(values, n * layer.here, n * places, channels),
+        np.zeros((n, channels), values.dtype),
+    )
+    for k in range(n):
+        for i in range(places):
+            means[k] += rows[k * places + i]
+    return means / np.float32(places)
+
+
+@fast
+def outputs(x, points, plan, weights, kind, head, bias, size, at_a_time):
+    """`head . mean + bias` of the `points` of `x`; `size` is how many values a point has."""
+    found = np.empty(len(points), x.dtype)
+    z = np.empty(at_a_time * size, x.dtype)
+    values = np.empty_like(z)
+    for first in range(0, len(points), at_a_time):
+        some = points[first : first + at_a_time]
+        _forward(x[some], plan, weights, kind, z, values)
+        found[first : first + len(some)] = np.dot(_means(values, plan[-1], len(some)), head) + bias
+    return found
+
+
+@fast
+def gradient(x, points, slopes, plan, weights, kind, head, size, at_a_time):
+    """Of the sum of the outputs times `slopes`: that of the weights and that of `head`."""
+    found, of_head = np.zeros_like(weights), np.zeros_like(head)
+    z = np.empty(at_a_time * size, x.dtype)
+    values, above = np.empty_like(z), np.empty_like(z)
+    last = plan[-1]
+    places = last.size_out**2
+    for first in range(0, len(points), at_a_time):
+        some, here = points[first : first + at_a_time], slopes[first : first + at_a_time]
+        n, images = len(some), x[some]
+        _forward(images, plan, weights, kind, z, values)
+        of_head += np.dot(here, _means(values, last, n))
+        rows = _matrix(above, n * last.here, n * places, last.channels_out)
+        for k in range(n):
+            for i in range(places):
+                rows[k * places + i] = head * (here[k] / np.float32(places))
+        _backward(images, plan, weights, kind, z, values, above, found)
+    return found, of_head
