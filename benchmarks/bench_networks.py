@@ -1,12 +1,13 @@
 """Speed of the training of networks against the plain loop, in one run.
 
-Parity MNIST, P = 4096, fc 5x128, margin 2^-15. The cost of a step of the plain loop does not change
-along a training, so it is timed over some steps, in turns with the training, and multiplied by the
-number of steps.
+Trainings: parity MNIST, P = 4096, fc 5x128, margin 2^-15. The cost of a step of the plain loop does
+not change along a training, so it is timed over some steps, in turns with the training, and
+multiplied by the number of steps.
 
-Before that single steps, at margin 1 and a small learning rate: all points are active, so that
-nothing is skipped. Beside them the time of their arithmetic at the speed of a large product, and of
-reading and writing the weights and their rounding errors once, at the speed of a sum of two arrays.
+Before that single steps of fc and of mobilenet (CIFAR animals, width 8), at margin 1 and a small
+learning rate: all points are active, so that nothing is skipped. Beside them the time of their
+arithmetic at the speed of a large product, and of reading and writing the weights and their
+rounding errors once, at the speed of a sum of two arrays.
 """
 
 from __future__ import annotations
@@ -23,8 +24,9 @@ from table import Row
 from sgdphase._records import Training
 from sgdphase.networks._descent import State, descend
 from sgdphase.networks._fitting import Fitting
+from sgdphase.networks._passes import Passes
 from sgdphase.networks._train import Points, build
-from sgdphase.problems import MnistParity
+from sgdphase.problems import CifarAnimals, MnistParity
 
 CELLS = [(1, 0.5), (4, 2.0), (16, 8.0), (64, 32.0), (256, 128.0), (1024, 128.0)]
 MUST = {1: 20, 4: 5, 16: 2, 64: 1.3, 256: 1.3, 1024: 1.3}
@@ -71,52 +73,76 @@ def seconds(run: Callable[..., object], *arguments: Any) -> float:
     return process_time() - start
 
 
-def single_steps() -> list[Row]:
+def fc_work(batch: int) -> tuple[float, int]:
+    """Operations of a step: forward, back to all weights and all layers but the first; weights."""
+    first, *others = [w.numel() for w in build(_training("fc", batch), (784,)).parameters()]
+    return 2.0 * batch * (2 * first + 3 * sum(others)), first + sum(others)
+
+
+def cnn_work(batch: int) -> tuple[float, int]:
+    """The same of the convolutional network; its pass is counted twice, as it is made."""
+    module = build(_training("mobilenet", batch), (3, 32, 32))
+    passes = Passes.of(module, torch.zeros(1, 3, 32, 32))
+    assert passes is not None
+    sizes = zip(passes.plan["size_out"], passes.layers, strict=True)
+    first, *others = (int(size) ** 2 * weight.size for size, (_, weight) in sizes)
+    return 2.0 * batch * (3 * first + 4 * sum(others)), sum(w.numel() for w in module.parameters())
+
+
+def _training(model: str, batch: int, steps: int = 1) -> Training:
+    fc = model == "fc"
+    problem: Any = MnistParity() if fc else CifarAnimals()
+    return Training(
+        problem, train_size=4096 if fc else 512, lr=2**-20, batch=batch, margin=1.0, model=model,
+        width=128 if fc else 8, max_steps=steps,
+    )  # fmt: skip
+
+
+def single_steps(
+    model: str, batches: tuple[int, ...], work: Callable[[int], tuple[float, int]]
+) -> list[Row]:
     """CPU microseconds of a step in the plain loop and here, in turns; rows of the table."""
     table = []
-    size = 4096
     square, row = torch.ones(1024, 1024), torch.ones(2**17)
     other = row.clone()
     flop = min(seconds(torch.mm, square, square) for _ in range(5)) / (2 * 1024**3)
     byte = min(seconds(row.add_, other) for _ in range(100)) / (12 * len(row))
-    print("one step, all points active; microseconds of CPU time")
+    print(f"{model}: one step, all points active; microseconds of CPU time")
     print(f"{'B':>5} {'plain':>7} {'ours':>7} {'ratio':>6} {'arithmetic':>11} {'memory':>7}")
-    points = Points.of(MnistParity().train_set(size, 0), torch.device("cpu"))
-    for batch in (1, 4, 16, 64, 512):
-        count = max(1024 // batch, 32)
-        training = Training(
-            MnistParity(), train_size=size, lr=2**-20, batch=batch, margin=1.0, model="fc",
-            max_steps=count,
-        )  # fmt: skip
-        first, *others = [w.numel() for w in build(training, (784,)).parameters()]
+    some = _training(model, 1)
+    points = Points.of(some.problem.train_set(some.train_size, 0), torch.device("cpu"))
+    shape = tuple(points.x.shape[1:])
+    for batch in batches:
+        count = max(1024 // batch, 32) if model == "fc" else max(64 // batch, 2)
+        training = _training(model, batch, count)
         plain, ours = [], []
         for _ in range(5):
-            module, state = build(training, (784,)), State()
-            fitting = Fitting.of(build(training, (784,)), points.x, points.y)
+            module, state = build(training, shape), State()
+            fitting = Fitting.of(build(training, shape), points.x, points.y)
             # The pass over all points before the first step, or after the last, is no step.
             check = seconds(fitting.margins)
             plain.append(seconds(plain_fit, module, points, training, count) - check)
             ours.append(seconds(descend, fitting, training, state, Blind()) - check)
             assert state.changed == count
-        # Forward, back to all weights, and back to all layers but the first.
-        work = 2 * batch * (2 * first + 3 * sum(others)) * flop
-        moved = 16 * (first + sum(others)) * byte
+        operations, weights = work(batch)
+        limits = [1e6 * operations * flop, 1e6 * 16 * weights * byte]
         us = [1e6 * min(each) / count for each in (plain, ours)]
         print(
-            f"{batch:5} {us[0]:7.0f} {us[1]:7.0f} {us[0] / us[1]:6.1f} {1e6 * work:11.0f} "
-            f"{1e6 * moved:7.0f}",
+            f"{batch:5} {us[0]:7.0f} {us[1]:7.0f} {us[0] / us[1]:6.1f} {limits[0]:11.0f} "
+            f"{limits[1]:7.0f}",
             flush=True,
         )
-        limit = f"arithmetic {1e6 * work:.0f} us, memory {1e6 * moved:.0f} us"
+        limit = f"arithmetic {limits[0]:.0f} us, memory {limits[1]:.0f} us"
         measured = f"{us[1]:.0f} us, autograd {us[0]:.0f} us: {us[0] / us[1]:.1f} times"
         goal = "3 times" if batch <= 16 else ""
-        table.append(Row(f"fc, a step of B = {batch}", measured, goal, limit))
+        table.append(Row(f"{model}, a step of B = {batch}", measured, goal, limit))
     return table
 
 
 def main() -> list[Row]:
     torch.set_num_threads(1)
-    table = single_steps()
+    table = single_steps("fc", (1, 4, 16, 64, 512), fc_work)
+    table += single_steps("mobilenet", (1, 4, 16, 64, 256), cnn_work)
     print("parity MNIST, P=4096, fc 5x128, margin 2^-15")
     print(f"{'B':>5} {'lr':>6} {'steps':>8} {'seconds':>8} {'plain':>8} {'ratio':>6} {'must':>5}")
     for batch, lr in CELLS:

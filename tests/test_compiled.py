@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from sgdphase import TeacherTask, Training, cli, grid, perceptron, sweep
+from sgdphase import CifarAnimals, TeacherTask, Training, cli, grid, perceptron, sweep
 from sgdphase._compiled import kept
 from sgdphase._sweep.progress import Progress
 from sgdphase._sweep.trainers import delay_of
@@ -70,13 +70,14 @@ def test_train_says_so_in_a_line(monkeypatch):
         ({"model": "fc"}, "walk"),
         ({"model": "fc", "momentum": 0.5}, None),
         ({"model": "fc", "dynamics": "gaussian"}, None),
+        ({"model": "mobilenet", "problem": CifarAnimals()}, "gradient"),
         ({"model": "diagonal"}, None),
     ],
 )
 def test_only_what_the_training_runs_is_waited_for(how, loop, monkeypatch):
     """Said if the loop of this training is not on disk, whatever others are."""
-    training = Training(TeacherTask(dim=8), 32, lr=1.0, batch=2, **how)
-    for missing in ("run_sgd", "run_variant", "walk"):
+    training = Training(**{"problem": TeacherTask(dim=8)} | how, train_size=32, lr=1.0, batch=2)
+    for missing in ("run_sgd", "run_variant", "walk", "gradient"):
         for module in ("sgdphase.perceptron._cost", "sgdphase.networks._cost"):
             name = f"{module}.is_kept"
             monkeypatch.setattr(name, lambda module, name, missing=missing: name != missing)
