@@ -80,13 +80,13 @@ def fc_work(batch: int) -> tuple[float, int]:
 
 
 def cnn_work(batch: int) -> tuple[float, int]:
-    """The same of the convolutional network; its pass is counted twice, as it is made."""
+    """The same of the convolutional network."""
     module = build(_training("mobilenet", batch), (3, 32, 32))
     passes = Passes.of(module, torch.zeros(1, 3, 32, 32))
     assert passes is not None
     sizes = zip(passes.plan["size_out"], passes.layers, strict=True)
-    first, *others = (int(size) ** 2 * weight.size for size, (_, weight) in sizes)
-    return 2.0 * batch * (3 * first + 4 * sum(others)), sum(w.numel() for w in module.parameters())
+    first, *others = (int(size) ** 2 * layer.weight.numel() for size, layer in sizes)
+    return 2.0 * batch * (2 * first + 3 * sum(others)), sum(w.numel() for w in module.parameters())
 
 
 def _training(model: str, batch: int, steps: int = 1) -> Training:

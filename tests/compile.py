@@ -38,10 +38,12 @@ def main() -> None:
     start = sp.simulate_sgd(points, margin=2**-7, lr=10.0, batch=5, max_steps=20).w
     for stretch in STRETCHES:
         after_stretch(stretch, points, start, seed=0, steps=1)
-    passes = Passes.of(MobileNet(1, width=1), torch.zeros(1, 1, 8, 8))
-    assert passes is not None
-    passes.outputs()
-    passes.gradient(torch.arange(1), torch.ones(1))
+    image = sp.networks.Points(torch.ones(1, 1, 8, 8), torch.ones(1))
+    training = sp.Training(sp.CifarAnimals(), train_size=1, lr=1.0, batch=1, model="mobilenet")
+    sp.networks.fit(MobileNet(1, width=1), image, image, training)
+    gradient = Passes.of(MobileNet(1, width=1), image.x)
+    assert gradient is not None
+    gradient.gradient(torch.arange(1), torch.ones(1))
     for kind in (np.float32, np.float64):
         _add_compiled(*np.zeros((3, 1), kind), kind(1))
 

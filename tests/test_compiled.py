@@ -70,14 +70,14 @@ def test_train_says_so_in_a_line(monkeypatch):
         ({"model": "fc"}, "walk"),
         ({"model": "fc", "momentum": 0.5}, None),
         ({"model": "fc", "dynamics": "gaussian"}, None),
-        ({"model": "mobilenet", "problem": CifarAnimals()}, "gradient"),
+        ({"model": "mobilenet", "problem": CifarAnimals()}, "walk"),
         ({"model": "diagonal"}, None),
     ],
 )
 def test_only_what_the_training_runs_is_waited_for(how, loop, monkeypatch):
     """Said if the loop of this training is not on disk, whatever others are."""
     training = Training(**{"problem": TeacherTask(dim=8)} | how, train_size=32, lr=1.0, batch=2)
-    for missing in ("run_sgd", "run_variant", "walk", "gradient"):
+    for missing in ("run_sgd", "run_variant", "walk"):
         for module in ("sgdphase.perceptron._cost", "sgdphase.networks._cost"):
             name = f"{module}.is_kept"
             monkeypatch.setattr(name, lambda module, name, missing=missing: name != missing)

@@ -60,6 +60,9 @@ def test_new_weights_are_seen() -> None:
             p.mul_(1.5)
     assert not torch.allclose(passes.outputs(), before)
     assert torch.allclose(passes.outputs(), module(x), rtol=1e-5)
+    for p in module.parameters():
+        p.data = torch.ones_like(p)
+    assert torch.allclose(passes.outputs(), module(x), rtol=1e-5)
 
 
 class Other(MobileNet):
@@ -76,7 +79,7 @@ def test_what_is_not_the_papers_network_is_left_to_torch() -> None:
     assert [Passes.of(*case) for case in cases] == [None] * len(cases)
 
 
-def trained(record: Any, seed: int) -> Outcome:
+def trained(record: Any, seed: int, lr: float = 8.0) -> Outcome:
     """A training of 16 to 650 steps, on two clouds of images."""
     generator = torch.Generator().manual_seed(seed)
     module = MobileNet(3, width=2, generator=generator)
@@ -85,7 +88,7 @@ def trained(record: Any, seed: int) -> Outcome:
     sets = [Points(centres + torch.randn(8, 3, 8, 8, generator=generator), y) for _ in range(2)]
     training = record(
         problem=CifarAnimals(), model="mobilenet", depth=None, width=2, train_size=8, test_size=8,
-        batch=2, lr=8.0, margin=2.0**-10, seed=seed,
+        batch=2, lr=lr, margin=2.0**-10, seed=seed,
     )  # fmt: skip
     return fit(module, *sets, training)
 
@@ -101,3 +104,7 @@ def test_trainings_are_those_of_torch(record, monkeypatch) -> None:
         assert [one[n] for n in names] == pytest.approx([other[n] for n in names], rel=1e-4)
         assert one["weight_change"] != other["weight_change"]
     assert max(one.steps for one in ours) > 300
+
+
+def test_a_training_that_diverges(record) -> None:
+    assert trained(record, 0, lr=1e8).status == "diverged"

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from sgdphase.networks import FullyConnected, train
+from sgdphase.networks import FullyConnected, _window, train
 from sgdphase.networks import _walk as compiled
 from sgdphase.networks._batches import batches
 from sgdphase.networks._compiled_layers import KINDS, activate, add_product, times_slope
@@ -26,13 +26,13 @@ FUNCTIONS = {"relu": torch.relu, "gelu": functional.gelu, "tanh": torch.tanh}
 def windows(monkeypatch) -> list[int]:
     """The batches that compiled steps passed, window by window."""
     seen: list[int] = []
-    original = compiled.walk
+    original = _window.walk
 
     def counted(*arguments: Any) -> Any:
         seen.append(len(arguments[3]))
         return original(*arguments)
 
-    monkeypatch.setattr(compiled, "walk", counted)
+    monkeypatch.setattr(_window, "walk", counted)
     return seen
 
 

@@ -40,7 +40,7 @@ def _matrix(row, first, rows, columns):
 
 
 @fast
-def _fan(layer):
+def fan_in(layer):
     fan = 1 if layer.kind == DEPTHWISE else layer.channels_in
     return fan if layer.kind == POINTWISE else fan * KERNEL**2
 
@@ -59,7 +59,7 @@ def _patches(image, layer):
     inside = min(layer.size_in, rows - pad)
     padded = np.zeros((layer.channels_in, rows, rows), image.dtype)
     padded[:, pad : pad + inside, pad : pad + inside] = image[:, :inside, :inside]
-    patches = np.empty((size**2, _fan(layer)), image.dtype)
+    patches = np.empty((size**2, fan_in(layer)), image.dtype)
     for i in range(size):
         for j in range(size):
             patch, n = patches[i * size + j], 0
@@ -163,12 +163,27 @@ def _depthwise_back(image, weight, layer, above, below, gradient):
 
 
 @fast
-def _forward(images, plan, weights, kind, z, values):
-    """`z` of every layer before the activation, and the `values` after it or after a sum."""
+def _means(values, layer, n):
+    """Over the places of the last layer, [n, channels]."""
+    places, channels = layer.size_out**2, layer.channels_out
+    rows = _matrix(values, n * layer.here, n * places, channels)
+    means = np.zeros((n, channels), values.dtype)
+    for k in range(n):
+        for i in range(places):
+            means[k] += rows[k * places + i]
+    return means / np.float32(places)
+
+
+@fast
+def forward(images, plan, weights, head, bias, kind, z, values):
+    """The outputs of some images: `head . mean + bias` of the last layer.
+
+    `z` gets what every layer gives before the activation, `values` what after it or after a sum.
+    """
     n = len(images)
     for layer in plan:
         size, channels = layer.size_out, layer.channels_out
-        places, weight = size**2, _matrix(weights, layer.weight, _fan(layer), channels)
+        places, weight = size**2, _matrix(weights, layer.weight, fan_in(layer), channels)
         out = _matrix(z, n * layer.here, n * places, channels)
         if layer.kind == FULL:
             for k in range(n):
@@ -193,17 +208,25 @@ def _forward(images, plan, weights, kind, z, values):
                 after[i] = (other[i] + out[i]) * _ROOT_HALF
         else:
             after[:] = out
+    return np.dot(_means(values, plan[-1], n), head) + bias
 
 
 @fast
-def _backward(images, plan, weights, kind, z, values, slopes, gradient):
-    """Add to the `gradient`; `slopes` has those of the last values, and gets all others."""
-    n = len(images)
+def backward(images, up, plan, weights, head, kind, z, values, slopes, gradient, of_head):
+    """Add the gradients of the weights and of `head`, given the slopes `up` of the outputs.
+
+    `z` and `values` are those of the way forward; `slopes` gets the slopes of the values.
+    """
+    n, top = len(images), plan[-1]
+    of_head += np.dot(up, _means(values, top, n))
+    rows = _matrix(slopes, n * top.here, n * top.size_out**2, top.channels_out)
+    for i in range(len(rows)):
+        rows[i] = head * (up[i // top.size_out**2] / np.float32(top.size_out**2))
     for number in range(len(plan) - 1, -1, -1):
         layer = plan[number]
         size, channels, before = layer.size_out, layer.channels_out, layer.size_in**2
-        places, weight = size**2, _matrix(weights, layer.weight, _fan(layer), channels)
-        part = _matrix(gradient, layer.weight, _fan(layer), channels)
+        places, weight = size**2, _matrix(weights, layer.weight, fan_in(layer), channels)
+        part = _matrix(gradient, layer.weight, fan_in(layer), channels)
         first, last = n * layer.here, n * (layer.here + places * channels)
         above = slopes[first:last]
         if layer.active:
@@ -241,48 +264,26 @@ def _backward(images, plan, weights, kind, z, values, slopes, gradient):
 
 
 @fast
-def _means(values, layer, n):
-    """Over the places of the last layer, [n, channels]."""
-    places, channels = layer.size_out**2, layer.channels_out
-    rows, means = (
-        _matrix(values, n * layer.here, n * places, channels),
-        np.zeros((n, channels), values.dtype),
-    )
-    for k in range(n):
-        for i in range(places):
-            means[k] += rows[k * places + i]
-    return means / np.float32(places)
-
-
-@fast
-def outputs(x, points, plan, weights, kind, head, bias, size, at_a_time):
-    """`head . mean + bias` of the `points` of `x`; `size` is how many values a point has."""
+def outputs(x, points, plan, weights, head, bias, kind, size, at_a_time):
+    """Of the `points` of `x`; `size` is how many values a point has."""
     found = np.empty(len(points), x.dtype)
     z = np.empty(at_a_time * size, x.dtype)
     values = np.empty_like(z)
     for first in range(0, len(points), at_a_time):
-        some = points[first : first + at_a_time]
-        _forward(x[some], plan, weights, kind, z, values)
-        found[first : first + len(some)] = np.dot(_means(values, plan[-1], len(some)), head) + bias
+        images = x[points[first : first + at_a_time]]
+        here = forward(images, plan, weights, head, bias, kind, z, values)
+        found[first : first + len(images)] = here
     return found
 
 
 @fast
-def gradient(x, points, slopes, plan, weights, kind, head, size, at_a_time):
-    """Of the sum of the outputs times `slopes`: that of the weights and that of `head`."""
+def gradient(x, points, up, plan, weights, head, kind, size, at_a_time):
+    """Of the sum of the outputs times `up`: that of the weights and that of `head`."""
     found, of_head = np.zeros_like(weights), np.zeros_like(head)
     z = np.empty(at_a_time * size, x.dtype)
-    values, above = np.empty_like(z), np.empty_like(z)
-    last = plan[-1]
-    places = last.size_out**2
+    values, slopes = np.empty_like(z), np.empty_like(z)
     for first in range(0, len(points), at_a_time):
-        some, here = points[first : first + at_a_time], slopes[first : first + at_a_time]
-        n, images = len(some), x[some]
-        _forward(images, plan, weights, kind, z, values)
-        of_head += np.dot(here, _means(values, last, n))
-        rows = _matrix(above, n * last.here, n * places, last.channels_out)
-        for k in range(n):
-            for i in range(places):
-                rows[k * places + i] = head * (here[k] / np.float32(places))
-        _backward(images, plan, weights, kind, z, values, above, found)
+        images, here = x[points[first : first + at_a_time]], up[first : first + at_a_time]
+        forward(images, plan, weights, head, np.float32(0), kind, z, values)
+        backward(images, here, plan, weights, head, kind, z, values, slopes, found, of_head)
     return found, of_head

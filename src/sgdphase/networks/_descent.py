@@ -11,7 +11,7 @@ succeeds with probability `1 - (1-q)^n`. The cost of a success is least at `n = 
 for small `q`. If `1 / q` batches hold as many points as the training set, one pass over all points
 gives every active point, and batches are only searched for one; if there is none, all are fitted.
 
-The fully connected network passes batches in compiled steps of the same kind (`_walk`).
+The paper's networks pass batches in compiled steps of the same kind (`_walk`).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from sgdphase.networks._fitting import Fitting, Gradient, Look, total
 from sgdphase.networks._losses import LOSSES, Loss
 from sgdphase.networks._state import DivergedError, State, Watch
 from sgdphase.networks._update import update
-from sgdphase.networks._walk import Walk
+from sgdphase.networks._walk import walk_of
 from sgdphase.networks._window import LATEST
 
 Ending = Literal["fitted", "diverged", "budget"]
@@ -68,7 +68,7 @@ def descend(fitting: Fitting, training: Training, state: State, watch: Watch) ->
         search = _whole_set_step
     else:
         search = _skip if training.is_plain else _plain_step
-    walk = Walk.of(fitting, training.batch, state.carry) if search is _skip else None
+    walk = walk_of(fitting, training.batch, state.carry) if search is _skip else None
     state.carry = walk.carries if walk else state.carry
     started = monotonic() - state.seconds
     seconds = math.inf if training.max_seconds is None else training.max_seconds

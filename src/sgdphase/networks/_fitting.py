@@ -61,18 +61,19 @@ class Fitting:
     @property
     def call(self) -> float:
         """What a call of the network costs, in points; measured on one core, and not critical."""
-        return 1.0 if self._passes else 16.0
+        return 1.0 if self.passes else 16.0
 
     @cached_property
-    def _passes(self) -> Passes | None:
+    def passes(self) -> Passes | None:
+        """Of the paper's convolutional network, compiled; None if it is another."""
         return Passes.of(self.module, self.x)
 
     def margins(self, points: Tensor | None = None) -> Tensor:
         """`z` of the points with these indices, by default of all, without a gradient."""
         if points is None:
             return self._margins(outputs(self.module, self.x), slice(None))
-        if self._passes:
-            return self._margins(self._passes.outputs(points), points)
+        if self.passes:
+            return self._margins(self.passes.outputs(points), points)
         parts = [outputs(self.module, self._inputs(part)) for part in self.split(points)]
         return self._margins(torch.cat(parts), points)
 
@@ -85,7 +86,7 @@ class Fitting:
         # Not of very many: what the gradient needs is kept of all of them.
         if is_whole(self.module) and len(points) <= 4 * CHUNK:
             return self._by_hand(self.module, points)
-        if passes := self._passes:
+        if passes := self.passes:
 
             def compiled(rows: Tensor, slope: float) -> Gradient:
                 return passes.gradient(points[rows], slope * self.y[points[rows]])

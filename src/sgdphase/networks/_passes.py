@@ -21,21 +21,21 @@ Table = NDArray[Any]
 Numbers = NDArray[np.float32]
 
 # What they need stays in a core's cache, and weights are made ready for as many at once.
-_AT_A_TIME = 4
+AT_A_TIME = 4
 
 
 @dataclass(frozen=True, eq=False)
 class Passes:
     """A network and images `x`; `plan` is its table of layers, `size` the values of a point.
 
-    `layers` are the network's convolutions, with views of their weights as matrices.
+    `layers` are the network's convolutions.
     """
 
     module: MobileNet
     x: Numbers
     plan: Table
     size: int
-    layers: tuple[tuple[Convolution, Numbers], ...]
+    layers: tuple[Convolution, ...]
 
     @classmethod
     def of(cls, module: Module, x: Tensor) -> Self | None:
@@ -47,11 +47,7 @@ class Passes:
             return None
         if not all(p.requires_grad for p in module.parameters()):
             return None
-        layers = tuple(
-            (layer, layer.weight.detach().numpy().reshape(len(layer.weight), -1).T)
-            for layer in module.modules()
-            if isinstance(layer, Convolution)
-        )
+        layers = tuple(m for m in module.modules() if isinstance(m, Convolution))
         plan, size = _plan(module, x.shape[2])
         return cls(module, x.contiguous().numpy(), plan, size, layers)
 
@@ -61,29 +57,39 @@ class Passes:
         head, bias = self._head(), np.float32(self.module.bias.item() / len(self.module.weight))
         return torch.from_numpy(
             compiled.outputs(
-                self.x, chosen, self.plan, self._weights(), self._kind, head, bias, self.size,
-                _AT_A_TIME,
+                self.x, chosen, self.plan, self._weights(), head, bias, self.kind, self.size,
+                AT_A_TIME,
             )
         )  # fmt: skip
 
     def gradient(self, points: Tensor, slopes: Tensor) -> tuple[Tensor, ...]:
         """That of the outputs of some points times `slopes`, summed; in the parameters' order."""
         row, of_head = compiled.gradient(
-            self.x, points.numpy(), slopes.numpy(), self.plan, self._weights(), self._kind,
-            self._head(), self.size, _AT_A_TIME,
+            self.x, points.numpy(), slopes.numpy(), self.plan, self._weights(), self._head(),
+            self.kind, self.size, AT_A_TIME,
         )  # fmt: skip
         fan = len(self.module.weight)
         of_weight = torch.from_numpy(of_head * np.float32(self.module.gain / fan))
         return of_weight, slopes.sum() / fan, *self._convolutions(row)
 
     @property
-    def _kind(self) -> int:
+    def scales(self) -> Numbers:
+        """What the last layer, its bias and each convolution are multiplied by."""
+        fan = len(self.module.weight)
+        head = [self.module.gain / fan, 1 / fan]
+        return np.array([*head, *(layer.scale for layer in self.layers)], np.float32)
+
+    @property
+    def kind(self) -> int:
+        """The number of the activation."""
         return KINDS[self.module.activation]
 
     def _weights(self) -> Numbers:
         """Those of all convolutions in a row, scaled."""
+        # A training may give its parameters other tensors: no view of them is kept.
+        matrices = [m.weight.detach().numpy().reshape(len(m.weight), -1).T for m in self.layers]
         return np.concatenate(
-            [(weight * np.float32(layer.scale)).ravel() for layer, weight in self.layers]
+            [(w * np.float32(m.scale)).ravel() for m, w in zip(self.layers, matrices, strict=True)]
         )
 
     def _head(self) -> Numbers:
@@ -92,10 +98,11 @@ class Passes:
 
     def _convolutions(self, row: Numbers) -> Iterator[Tensor]:
         first = 0
-        for layer, weight in self.layers:
-            part = row[first : first + weight.size].reshape(weight.shape).T
-            yield torch.from_numpy(part * np.float32(layer.scale)).reshape(layer.weight.shape)
-            first += weight.size
+        for layer in self.layers:
+            shape, count = layer.weight.shape, layer.weight.numel()
+            part = row[first : first + count].reshape(-1, shape[0]).T
+            yield torch.from_numpy(part * np.float32(layer.scale)).reshape(shape)
+            first += count
 
 
 def _plan(module: MobileNet, size: int) -> tuple[Table, int]:

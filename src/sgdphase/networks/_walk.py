@@ -1,9 +1,9 @@
-"""The fully connected network's way through batches in compiled steps, on a CPU."""
+"""Ways through batches in compiled steps, on a CPU: of the paper's two networks."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -12,11 +12,13 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from sgdphase._records import Training
+from sgdphase.networks import _cnn_steps, _window
 from sgdphase.networks._batches import ahead
 from sgdphase.networks._compiled_layers import KINDS
+from sgdphase.networks._fc import FullyConnected
 from sgdphase.networks._fitting import Fitting, is_whole
+from sgdphase.networks._passes import AT_A_TIME, Passes
 from sgdphase.networks._state import DivergedError, State, Watch
-from sgdphase.networks._window import walk
 
 # The precision of its activations.
 _KIND = torch.float32
@@ -41,20 +43,11 @@ class Walk:
     weights: NDArray[Any]
     carry: NDArray[Any]
     carries: tuple[Tensor, ...]
-    sizes: tuple[int, int, int]
-    scales: tuple[float, ...]
-    kind: int
     own: tuple[tuple[Tensor, Tensor], ...]
 
     @classmethod
-    def of(cls, fitting: Fitting, batch: int, carry: tuple[Tensor, ...]) -> Self | None:
-        """For the network of a fitting; None if it is not one that it can train, or too large."""
-        module, parameters = fitting.module, fitting.parameters
-        if not is_whole(module) or fitting.x.device.type != "cpu" or batch > _BATCH:
-            return None
-        if any(p.dtype != _KIND or p.numel() > _WEIGHTS for p in parameters):
-            return None
-        inputs, width = module.first_weight.shape
+    def _of(cls, fitting: Fitting, carry: tuple[Tensor, ...], **more: Any) -> Self:
+        parameters = fitting.parameters
         weights = torch.cat([p.detach().flatten() for p in parameters])
         rests = torch.zeros_like(weights)
         views, carries = (_views(row, parameters) for row in (weights, rests))
@@ -63,12 +56,8 @@ class Walk:
             parameter.data = view
         for old, new in zip(carry, carries, strict=False):  # none at the start
             new.copy_(old)
-        x, y, at_start = fitting.x.flatten(1).contiguous(), fitting.y, fitting.at_start
-        return cls(
-            (x.numpy(), y.numpy(), at_start.numpy()), weights.numpy(), rests.numpy(), carries,
-            (inputs, width, len(parameters) - 1), module.scales, KINDS[module.activation],
-            own,
-        )  # fmt: skip
+        data = (fitting.x.contiguous().numpy(), fitting.y.numpy(), fitting.at_start.numpy())
+        return cls(data, weights.numpy(), rests.numpy(), carries, own, **more)
 
     def leave(self) -> None:
         """Give the weights back to the tensors of the module, which others may hold."""
@@ -78,14 +67,12 @@ class Walk:
 
     def go(self, training: Training, state: State, watch: Watch) -> bool:
         """Pass some batches, not beyond the step to be seen next; whether one was active."""
-        many = min(_window(state.distance, training.batch), watch.next - state.step)
+        many = min(self._window(state.distance, training.batch), watch.next - state.step)
         batches = ahead(training, state.step)[: min(many, training.step_limit - state.step)]
-        scales = np.array([*self.scales, training.lr / training.batch], self.weights.dtype)
-        short = self.weights.dtype.type(training.margin)
         means = np.array([state.gap, state.share])
-        changed, active, finite = walk(
-            *self.data, batches, self.weights, self.carry, self.sizes, scales, self.kind, short,
-            _CALL, state.changed - state.step, means,
+        changed, active, finite = self._pass(
+            batches, training.lr / training.batch, training.margin, state.changed - state.step,
+            means,
         )  # fmt: skip
         state.changed = state.step + changed
         state.gap, state.share = means.tolist()
@@ -96,10 +83,75 @@ class Walk:
             watch.look(state.step)
         return bool(active)
 
+    def _window(self, gap: float, batch: int) -> int:
+        """How many batches to pass at a time, if active ones are `gap` apart."""
+        raise NotImplementedError
 
-def _window(gap: float, batch: int) -> int:
-    """How many batches to pass at a time, if active ones are `gap` apart."""
-    return max(round(min(_POINTS * math.sqrt(gap * batch), _MOST) / batch), 1)
+    def _pass(
+        self, batches: Any, rate: float, short: float, changed: int, means: NDArray[Any]
+    ) -> tuple[int, int, bool]:
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, eq=False)
+class _FcWalk(Walk):
+    sizes: tuple[int, int, int]
+    scales: tuple[float, ...]
+    kind: int
+
+    def _window(self, gap: float, batch: int) -> int:
+        return max(round(min(_POINTS * math.sqrt(gap * batch), _MOST) / batch), 1)
+
+    def _pass(
+        self, batches: Any, rate: float, short: float, changed: int, means: NDArray[Any]
+    ) -> tuple[int, int, bool]:
+        number = self.weights.dtype.type
+        found: tuple[int, int, bool] = _window.walk(
+            *self.data, batches, self.weights, self.carry, self.sizes,
+            np.array([*self.scales, rate], number), self.kind, number(short), _CALL, changed, means,
+        )  # fmt: skip
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class _CnnWalk(Walk):
+    passes: Passes
+
+    def _window(self, gap: float, batch: int) -> int:
+        return max(_MOST // batch, 1)
+
+    def _pass(
+        self, batches: Any, rate: float, short: float, changed: int, means: NDArray[Any]
+    ) -> tuple[int, int, bool]:
+        passes = self.passes
+        found: tuple[int, int, bool] = _cnn_steps.walk(
+            *self.data, batches, self.weights, self.carry, passes.plan, passes.scales, passes.kind,
+            np.float32(rate), np.float32(short), (passes.size, AT_A_TIME), changed, means,
+        )  # fmt: skip
+        return found
+
+
+def walk_of(fitting: Fitting, batch: int, carry: tuple[Tensor, ...]) -> Walk | None:
+    """For the network of a fitting; None if it is not one that can be trained so, or too large."""
+    module, parameters = fitting.module, fitting.parameters
+    if fitting.x.device.type != "cpu":
+        return None
+    if fitting.passes:
+        return _CnnWalk._of(fitting, carry, passes=fitting.passes)
+    if not is_whole(module) or batch > _BATCH:
+        return None
+    if any(p.dtype != _KIND or p.numel() > _WEIGHTS for p in parameters):
+        return None
+    return _fc_walk(fitting, module, carry)
+
+
+def _fc_walk(fitting: Fitting, module: FullyConnected, carry: tuple[Tensor, ...]) -> Walk:
+    inputs, width = module.first_weight.shape
+    flat = replace(fitting, x=fitting.x.flatten(1))
+    return _FcWalk._of(
+        flat, carry, sizes=(inputs, width, len(fitting.parameters) - 1), scales=module.scales,
+        kind=KINDS[module.activation],
+    )  # fmt: skip
 
 
 def _views(row: Tensor, like: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
