@@ -25,11 +25,13 @@ from sgdphase.problems._drawn import Drawn
 # (benchmarks/bench_clocks.py).
 _SPEED = 1.0
 # Seconds: the forward pass of a point per weight (fc), and at width 8 (mobilenet).
-_FC_WEIGHT, _CNN_POINT = 5e-11, 2.5e-4
+_FC_WEIGHT, _CNN_POINT = 5e-11, 8e-5
 # Seconds of a step that is computed by itself: in all, and per layer; mobilenet has about 20.
 _STEP, _STEP_LAYER, _CNN_LAYERS = 5e-4, 8e-5, 20
-# The same of the fully connected network's compiled steps.
-_COMPILED = 1.5e-5
+# The same of compiled steps.
+_COMPILED = {"fc": 1.5e-5, "mobilenet": 5e-5}
+# Forward and back, in forward passes; of mobilenet where torch makes them and not a compiled loop.
+_BOTH_WAYS, _CNN_BOTH_WAYS = 2.2, 5.5
 # Samples per training point; least number of batches at P = 2048, which grows as its root.
 _SAMPLES, _BATCHES = 30, 400
 # What every training costs: seconds, and forward passes of all points for its observables.
@@ -92,20 +94,20 @@ def _steps(training: Training, steps: float, active: float) -> float:
     batch, point = training.batch, _point(training)
     layers = _CNN_LAYERS if training.model == "mobilenet" else training.depth or 1
     alone = _STEP + layers * _STEP_LAYER
+    both = _CNN_BOTH_WAYS if training.model == "mobilenet" else _BOTH_WAYS
     if training.dynamics != "sgd":  # a forward pass of all points, for the noise also back
-        way = 2 if training.dynamics == "gaussian" else 1
+        way = both if training.dynamics == "gaussian" else 1
         return steps * (alone + training.train_size * point * way)
     if not training.is_plain:
-        return steps * (alone + 2.2 * batch * point)
-    if training.model == "fc":  # in compiled steps
-        alone = _COMPILED
-    return steps * batch * point + active * (alone + 2.2 * batch * point)
+        return steps * (alone + both * batch * point)
+    alone = _COMPILED.get(training.model, alone)
+    return steps * batch * point + active * (alone + _BOTH_WAYS * batch * point)
 
 
 def _point(training: Training) -> float:
     """Seconds of a forward pass of one point."""
     if training.model == "mobilenet":
-        return _CNN_POINT * math.pow((training.width or 1) / 8, 1.3)
+        return _CNN_POINT * math.pow((training.width or 1) / 8, 1.2)
     return _FC_WEIGHT * _weights(training)
 
 
