@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -148,6 +149,15 @@ def test_only_the_batches_asked_for_are_spoken_of() -> None:
     assert "Each row has the lr that goes with its batch." in str(found)
     with pytest.raises(InputError, match=r"batches = \[16\]: must name another batch than yours"):
         ask(law, batches=[16])
+
+    def slow(lr: float, batch: int, epochs: int, seed: int) -> dict[str, float]:
+        time.sleep(0.05)  # too long for the budget: a smaller effort is made
+        return law(lr, batch, epochs, seed)
+
+    lines: list[str] = []
+    ask(slow, batches=[32], budget=1, say=lines.append)
+    assert any("comparing with batch 32 takes about" in line for line in lines)
+    assert not any(re.search("larger batches|every factor of two", line) for line in lines)
 
 
 def test_what_a_function_was_given_is_no_metric() -> None:

@@ -62,6 +62,11 @@ def test_placeholders_are_single_words(start: Path) -> None:
     assert words("train.py data") == [str(start / "train.py"), "data"]
 
 
+def test_a_line_may_be_continued() -> None:
+    """As pages print it: a quoted command over several lines, each but the last ending in `\\`."""
+    assert words("--a 1 \\\n    --b 2\n --c") == ["--a", "1", "--b", "2", "--c"]
+
+
 def test_a_shell_gets_quoted_values(start: Path) -> None:
     told = sp.command(
         "cd {start} && python3 train.py {lr} {batch} {out}/x && mv m.json {out}",

@@ -166,6 +166,10 @@ def test_of_a_command(sgdphase: Call, folder: Path) -> None:
     assert row["lr"]["value"] == pytest.approx(0.2, rel=0.02)
     assert answer["settings"]["command"] == LINE
     assert (folder / "train.sqlite").exists() and (folder / "train.sqlite-runs").is_dir()
+    # It does not tell its steps: no column for them.
+    table = run(folder, "--command", LINE, *metrics, *POINT).stdout.splitlines()
+    (head,) = (line.split() for line in table if line.startswith("  batch "))
+    assert head == ["batch", "lr", "val", "loss", "against", "yours"]
     # A sweep shares the runs.
     cells = ("--lr", "0.1", "--batch", "8", "--epochs", "4", "--seeds", "2", "--dry-run")
     words = ("sweep", "command", LINE, *metrics, *cells, "--store", "train.sqlite")

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -25,10 +24,12 @@ SCRIPTS = {
 
 
 def words_of(script: str) -> list[str]:
-    """The words after `sgdphase` in the docstring."""
+    """The words after `sgdphase` in the docstring, as a shell reads them."""
     text = (ROOT / "examples" / f"{script}.py").read_text()
-    start = text.index("    sgdphase diagnose")
-    return shlex.split(text[start : text.index('"""', start)].replace("\\\n", " "))[1:]
+    start = text.index("diagnose --command")
+    line = text[start : text.index('"""', start)]
+    shell = ["/bin/sh", "-c", rf"printf '%s\0' {line}"]
+    return subprocess.run(shell, capture_output=True, text=True).stdout.split("\0")[:-1]
 
 
 @pytest.mark.parametrize("script", SCRIPTS)

@@ -53,7 +53,7 @@ from sgdphase.stats import duration
 
 REACH = 16  # the first table ends at this many times the user's batch
 _PLANNED = 0.85  # share of the budget for the first table
-_EVERY = "every factor of two, with five seeds or more"
+_EVERY = "every factor of two, with five seeds or more, would be measured"
 
 
 @dataclass
@@ -164,15 +164,15 @@ class BatchQuestion:
             f"one training takes {takes}; comparing with batch "
             f"{listed(map(str, wanted), 'and')} takes about {count} trainings and "
             f"{duration(seconds)} (less if the store has some); time left goes into "
-            "undecided rows and larger batches"
+            f"undecided rows{' and larger batches' * (self.batches is None)}"
         )
         if not fits:
             part = max(runner.left, 0.0) / max(seconds, 1e-9)
             text += f"; the budget is enough for about {part:.0%} of that"
-        if effort != efforts[0]:
+        if effort != efforts[0] and self.batches is None:
             whole = table_seconds(efforts[0], point.batch, rows[0], time, parallel)
             self.enough = whole / _PLANNED + monotonic() - self.started
-            text += f"; with a budget of {duration(self.enough)} {_EVERY} would be measured"
+            text += f"; with a budget of {duration(self.enough)} {_EVERY}"
         runner.report(text)
         return effort, wanted
 
@@ -295,7 +295,7 @@ class BatchQuestion:
         point, user = self.point, self.runner.user
         skipped = []
         if self._skipped and self.enough is not None:
-            more = f"with a budget of {duration(self.enough)} {_EVERY} would be measured"
+            more = f"with a budget of {duration(self.enough)} {_EVERY}"
             skipped = [f"{named(self._skipped)}: {more}"]
         answer = Diagnosis(
             lr=point.lr,

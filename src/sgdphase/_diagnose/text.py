@@ -114,13 +114,16 @@ def table_lines(d: Diagnosis) -> list[str]:
         "   ".join(
             cell.rjust(width) if to_right else cell.ljust(width)
             for cell, width, to_right in zip(row, widths, right, strict=True)
+            if width
         ).rstrip()
         for row in lines
     ]
 
 
 def headings(d: Diagnosis) -> tuple[str, ...]:
-    return ("batch", "lr", metric_name(d.metric), "against yours", "steps", "")
+    # A command does not tell its steps.
+    steps = "steps" if any(row.steps for row in d.rows) else ""
+    return ("batch", "lr", metric_name(d.metric), "against yours", steps, "")
 
 
 def table_rows(d: Diagnosis) -> list[tuple[str, ...]]:

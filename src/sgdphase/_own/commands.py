@@ -235,7 +235,8 @@ def _trained(training: Training, problem: UserCommand, folder: Path) -> Outcome:
 
 
 def _words(problem: UserCommand) -> list[str]:
-    return shlex.split(problem.command)
+    # Inside quotes the user's shell leaves a continued line as it is, and `shlex` makes it a word.
+    return shlex.split(problem.command.replace("\\\n", ""))
 
 
 def _files_named(problem: UserCommand) -> list[str]:
