@@ -262,17 +262,20 @@ def test_a_metric_that_a_model_does_not_have_is_refused_before_it_is_trained(
     assert found.table is not None and ", ".join(found.table.yours.metrics) == valid
 
 
-def test_test_points_that_are_not_used_are_counted() -> None:
+@pytest.mark.parametrize(("points", "used"), [(64, 4096), (840, 4200)])
+def test_test_points_that_are_not_used_are_counted(points: int, used: int) -> None:
+    """All are used if they are at most five per training point."""
     x = np.random.default_rng(0).standard_normal((4200, 2)).astype(np.float32)
     y = (x[:, 0] > 0).astype(int)
     found = sp.diagnose(
-        lambda: torch.nn.Linear(2, 2), lambda: (x[:64], y[:64]), test_data=lambda: (x, y),
+        lambda: torch.nn.Linear(2, 2), lambda: (x[:points], y[:points]), test_data=lambda: (x, y),
         lr=0.1, batch=8, epochs=1, batches=[16], seeds=2, say=lambda line: None,
     )  # fmt: skip
-    assert any(
-        line.startswith("4096 of the 4200 test points") for line in found.as_dict()["warnings"]
+    said = [line for line in found.as_dict()["warnings"] if "test points are used" in line]
+    assert [line.split(",")[0] for line in said] == (
+        ["4096 of the 4200 test points are used"] if used < 4200 else []
     )
-    assert found.as_dict()["settings"]["test points"] == 4096
+    assert found.as_dict()["settings"]["test points"] == used
 
 
 def test_a_better_lr_at_the_own_batch_stands_first() -> None:

@@ -21,8 +21,9 @@ from sgdphase.errors import InputError
 # cross-entropy is the unit of its outputs.
 LOSSES = {"hinge": ("hinge", 2.0**-10), "cross-entropy": ("logistic", 1.0)}
 _LOSS_NAMES = {"logistic": "cross-entropy"}
-# Enough to know the alignment to a few per cent.
-_TEST_POINTS = 4096
+# Enough to know the alignment to a few per cent. After a number of epochs the test points are seen
+# once, so that so many per training point cost less than two epochs.
+_TEST_POINTS, _PER_POINT = 4096, 5
 _HELD_OUT = 0.2
 _FEW_TEST_POINTS = 256
 # Epochs after which a training is given up.
@@ -160,7 +161,10 @@ def _tried(
         _refuse_settings(problem.code.name, {"loss": loss, **given})
         warnings += problem.notes
         return UserTraining(problem, "function", None, 1, {}, until_fitted, 1, tuple(warnings))
-    test_size = min(problem.test_points or round(_HELD_OUT * problem.points), _TEST_POINTS)
+    test_size = min(round(_HELD_OUT * problem.points), _TEST_POINTS)
+    if problem.test_points:
+        most = _TEST_POINTS if until_fitted else max(_PER_POINT * problem.points, _TEST_POINTS)
+        test_size = min(problem.test_points, most)
     full = problem.points if problem.test_points else problem.points - test_size
     if test_size < 1:
         raise InputError(f"{problem.code.name}: data() gives {problem.points} points: too few")
