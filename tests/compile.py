@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 import sgdphase as sp
-from sgdphase.networks import MobileNet
+from sgdphase.networks import MobileNet, _walk
 from sgdphase.networks._passes import Passes
 from sgdphase.networks._update import _add_compiled
 from sgdphase.problems import TeacherTask
@@ -26,7 +26,12 @@ def main() -> None:
     task = TeacherTask(dim=8)
     for batch, momentum in ((4, 0.0), (64, 0.0), (4, 0.5)):
         sp.train(sp.Training(task, train_size=64, lr=1.0, batch=batch, momentum=momentum))
-    sp.train(sp.Training(task, train_size=64, lr=1.0, batch=4, model="fc"))
+    for kind in (torch.float32, torch.float64):  # tests compare the second with the plain loop
+        _walk._KIND = kind
+        data = task.train_set(64, seed=0)
+        points = sp.networks.Points(*(torch.tensor(a, dtype=kind) for a in (data.x, data.y)))
+        training = sp.Training(task, train_size=64, lr=1.0, batch=4, model="fc")
+        sp.networks.fit(sp.networks.FullyConnected(8).to(kind), points, points, training)
     sp.theory.averages(1.0, 1.0, chi=1.0)
     points = sp.perceptron.Points.of(task.train_set(64, seed=0))
     sp.simulate_sde(points, margin=0.1, temperature=1.0, dt=0.1, max_time=1.0)

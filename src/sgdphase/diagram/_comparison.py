@@ -207,7 +207,7 @@ class Comparison:
                 continue
             if ours <= 0 or 1 / _ALIKE <= y.mean() / ours <= _ALIKE:
                 alike.append(self._numbers(s, name, compared))
-        usual = [float(y.std(ddof=1)) for y in alike if y.size > 1]
+        usual = [pooled([y])[0] for y in alike if y.size > 1]
         return *_squares(alike), float(np.median(usual or [0]))
 
     def _mean(self, setting: Setting, name: str, compared: bool, among: int) -> Estimate | None:

@@ -180,5 +180,7 @@ def pooled(groups: Iterable[FloatArray]) -> tuple[float, int]:
     """
     several = [group for group in groups if group.size > 1]
     freedom = sum(group.size - 1 for group in several)
-    squares = sum(float(((group - group.mean()) ** 2).sum()) for group in several)
+    # Groups are small: this takes half the time of `var`.
+    about = [group - group.sum() / group.size for group in several]
+    squares = sum(float(deviations @ deviations) for deviations in about)
     return (math.sqrt(squares / freedom), freedom) if freedom else (math.nan, 0)
