@@ -39,6 +39,8 @@ _FIXED, _LOOKS = 0.02, 4
 # Batches that change the weights: per training point at B = 1, falling as its root; of descent the
 # share of points that are unfitted.
 _ACTIVE, _UNFITTED = 0.7, 0.007
+# Of mobilenet: how many times as many steps it takes, and the part of them that is active.
+_CNN_STEPS, _CNN_ACTIVE = 3.0, 0.6
 # Temperature lr / batch from which on trainings do not end, and passes that they then take at most,
 # in those of others.
 _HOT, _HOT_PASSES = 32.0, 10
@@ -80,6 +82,8 @@ def expected_seconds(training: Training) -> float:
     passes = 0.0 if training.dynamics == "unfitted" else _SAMPLES * size / batch
     steps = max(passes, _BATCHES * math.sqrt(size / 2048), descent)
     active = max(_ACTIVE * size / math.sqrt(batch), descent * min(1.0, _UNFITTED * batch))
+    if training.model == "mobilenet":
+        steps, active = _CNN_STEPS * steps, _CNN_ACTIVE * _CNN_STEPS * steps
     if rate / batch >= _HOT:
         active = steps = _HOT_PASSES * steps
     if training.budget_ends:  # it goes on to the end of its budget
