@@ -25,17 +25,17 @@ from sgdphase.problems._drawn import Drawn
 # (benchmarks/bench_clocks.py).
 _SPEED = 1.0
 # Seconds: the forward pass of a point per weight (fc), and at width 8 (mobilenet).
-_FC_WEIGHT, _CNN_POINT = 5e-11, 8e-5
+_FC_WEIGHT, _CNN_POINT = 2.7e-11, 8e-5
 # Seconds of a step that is computed by itself: in all, and per layer; mobilenet has about 20.
-_STEP, _STEP_LAYER, _CNN_LAYERS = 5e-4, 8e-5, 20
-# The same of compiled steps.
-_COMPILED = {"fc": 1.5e-5, "mobilenet": 5e-5}
+_STEP, _STEP_LAYER, _CNN_LAYERS = 3e-4, 8e-5, 20
+# The same of compiled steps: in all, and per weight.
+_COMPILED, _COMPILED_WEIGHT = {"fc": 5e-6, "mobilenet": 5e-5}, 1.4e-10
 # Forward and back, in forward passes; of mobilenet where torch makes them and not a compiled loop.
 _BOTH_WAYS, _CNN_BOTH_WAYS = 2.2, 5.5
 # Samples per training point; least number of batches at P = 2048, which grows as its root.
 _SAMPLES, _BATCHES = 30, 400
 # What every training costs: seconds, and forward passes of all points for its observables.
-_FIXED, _LOOKS = 0.02, 4
+_FIXED, _LOOKS = 0.006, 4
 # Batches that change the weights: per training point at B = 1, falling as its root; of descent the
 # share of points that are unfitted.
 _ACTIVE, _UNFITTED = 0.7, 0.007
@@ -75,11 +75,12 @@ def expected_seconds(training: Training) -> float:
     """
     size, batch, point = training.train_size, training.batch, _point(training)
     longest = min(_GD_MARGIN * training.margin, _GD_LIMIT)
-    # Momentum multiplies the learning rate.
-    rate = training.lr / (1 - training.momentum)
+    # Momentum multiplies the learning rate, and fewer passes are needed.
+    friction = 1 - training.momentum
+    rate = training.lr / friction
     descent = longest * math.pow(size / 2048, 1.5) / rate
     # Batches of unfitted points alone take no passes over the others.
-    passes = 0.0 if training.dynamics == "unfitted" else _SAMPLES * size / batch
+    passes = 0.0 if training.dynamics == "unfitted" else _SAMPLES * math.sqrt(friction) * size / batch
     steps = max(passes, _BATCHES * math.sqrt(size / 2048), descent)
     active = max(_ACTIVE * size / math.sqrt(batch), descent * min(1.0, _UNFITTED * batch))
     if training.model == "mobilenet":
@@ -104,7 +105,8 @@ def _steps(training: Training, steps: float, active: float) -> float:
         return steps * (alone + training.train_size * point * way)
     if not training.is_plain:
         return steps * (alone + both * batch * point)
-    alone = _COMPILED.get(training.model, alone)
+    if training.model in _COMPILED:
+        alone = _COMPILED[training.model] + _COMPILED_WEIGHT * _weights(training)
     return steps * batch * point + active * (alone + _BOTH_WAYS * batch * point)
 
 

@@ -11,7 +11,7 @@ from sgdphase.theory import scales
 
 # All seconds below are of one core of one machine at dim = 128, times this: the constant to
 # calibrate (benchmarks/bench_clocks.py).
-_SPEED = 0.87
+_SPEED = 0.84
 # A drawn point; a step near gradient descent (where lists of points save most of the work) and its
 # part for each point of the batch.
 _DRAW, _STEP, _STEP_POINT = 5e-8, 1.3e-7, 8e-10
