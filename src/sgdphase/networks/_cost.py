@@ -80,7 +80,9 @@ def expected_seconds(training: Training) -> float:
     rate = training.lr / friction
     descent = longest * math.pow(size / 2048, 1.5) / rate
     # Batches of unfitted points alone take no passes over the others.
-    passes = 0.0 if training.dynamics == "unfitted" else _SAMPLES * math.sqrt(friction) * size / batch
+    passes = (
+        0.0 if training.dynamics == "unfitted" else _SAMPLES * math.sqrt(friction) * size / batch
+    )
     steps = max(passes, _BATCHES * math.sqrt(size / 2048), descent)
     active = max(_ACTIVE * size / math.sqrt(batch), descent * min(1.0, _UNFITTED * batch))
     if training.model == "mobilenet":
