@@ -21,8 +21,8 @@ from sgdphase.errors import InputError
 # cross-entropy is the unit of its outputs.
 LOSSES = {"hinge": ("hinge", 2.0**-10), "cross-entropy": ("logistic", 1.0)}
 _LOSS_NAMES = {"logistic": "cross-entropy"}
-# Enough to know the alignment to a few per cent. After a number of epochs the test points are seen
-# once, so that so many per training point cost less than two epochs.
+# Enough to know the alignment to a few per cent. A training of some epochs sees its test points
+# once: five per training point cost less than two epochs.
 _TEST_POINTS, _PER_POINT = 4096, 5
 _HELD_OUT = 0.2
 _FEW_TEST_POINTS = 256

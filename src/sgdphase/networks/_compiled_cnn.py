@@ -5,8 +5,9 @@ what another one computed of all points. The values of a layer are [places, chan
 convolution is a product of matrices. In a depth-wise one each channel has its own weights, which
 are repeated for every column, so that a loop goes over a whole row of an image at once.
 
-A layer is a row of `plan`, a table with the columns of `LAYER`. The weights of all
-layers are in one row, [fan-in, channels] of each, with all scales applied.
+A layer is a row of `plan`, a table with the columns of `LAYER`. `row` are the weights in the order
+of the network's parameters: the last layer, its bias, the convolutions. `weights` are the
+convolutions as they are applied, scaled and [fan-in, channels] of each, and `head` the last layer.
 """
 
 import math
@@ -55,10 +56,9 @@ def _rows(layer):
 def _patches(image, layer):
     """What each place sees of an image [channels, rows, columns]: [places, fan-in]."""
     pad, stride, size = layer.pad, layer.stride, layer.size_out
-    rows = _rows(layer)
-    inside = min(layer.size_in, rows - pad)
+    rows, end = _rows(layer), pad + layer.size_in
     padded = np.zeros((layer.channels_in, rows, rows), image.dtype)
-    padded[:, pad : pad + inside, pad : pad + inside] = image[:, :inside, :inside]
+    padded[:, pad:end, pad:end] = image
     patches = np.empty((size**2, fan_in(layer)), image.dtype)
     for i in range(size):
         for j in range(size):
@@ -73,41 +73,40 @@ def _patches(image, layer):
 
 @fast
 def _empty_image(layer, like):
-    """A padded image [rows, stride, columns x channels]: columns are apart by their remainder.
+    """A padded image [rows, stride, columns x channels].
 
-    So the columns that one weight meets stand one after the other.
+    Columns with the same remainder by the stride stand together: those that one weight meets.
     """
     rows, stride = _rows(layer), layer.stride
     return np.zeros((rows, stride, (rows + stride - 1) // stride * layer.channels_in), like.dtype)
 
 
 @fast
+def _at(image, layer, i, j):
+    """The channels of a place of a padded image, and what follows."""
+    column = layer.pad + j
+    first = column // layer.stride * layer.channels_in
+    return image[layer.pad + i, column % layer.stride][first:]
+
+
+@fast
 def _pad(values, layer, image):
     """The values [places, channels] of a layer into a padded image."""
-    size, pad, stride, channels = layer.size_in, layer.pad, layer.stride, layer.channels_in
-    inside = min(size, len(image) - pad)
-    for i in range(inside):
-        for j in range(inside):
-            here, first = values[i * size + j], (pad + j) // stride * channels
-            row = image[pad + i, (pad + j) % stride][first:]
-            for c in range(channels):
-                row[c] = here[c]
+    for i in range(layer.size_in):
+        for j in range(layer.size_in):
+            here, there = values[i * layer.size_in + j], _at(image, layer, i, j)
+            for c in range(len(here)):
+                there[c] = here[c]
 
 
 @fast
 def _unpad(image, layer, values):
     """The other way."""
-    size, pad, stride, channels = layer.size_in, layer.pad, layer.stride, layer.channels_in
-    inside = min(size, len(image) - pad)
-    for i in range(size):
-        for j in range(size):
-            here, first = values[i * size + j], (pad + j) // stride * channels
-            if i < inside and j < inside:
-                row = image[pad + i, (pad + j) % stride][first:]
-                for c in range(channels):
-                    here[c] = row[c]
-            else:
-                here[:] = 0
+    for i in range(layer.size_in):
+        for j in range(layer.size_in):
+            here, there = values[i * layer.size_in + j], _at(image, layer, i, j)
+            for c in range(len(here)):
+                here[c] = there[c]
 
 
 @fast
@@ -246,10 +245,8 @@ def backward(images, up, plan, weights, head, kind, z, values, slopes, gradient,
             product(above, np.ascontiguousarray(weight.T), below)
         else:
             image, back = _empty_image(layer, z), _empty_image(layer, z)
-            weight, repeated = (
-                _repeated(weight, size),
-                np.zeros((KERNEL**2, size * channels), z.dtype),
-            )
+            weight = _repeated(weight, size)
+            repeated = np.zeros_like(weight)
             for k in range(n):
                 _pad(inputs[k * before : (k + 1) * before], layer, image)
                 rows = above[k * places : (k + 1) * places].reshape((size, size * channels))
@@ -259,13 +256,29 @@ def backward(images, up, plan, weights, head, kind, z, values, slopes, gradient,
             for j in range(size):
                 part += repeated[:, j * channels : (j + 1) * channels]
         if layer.also >= 0:
-            more = n * layer.also
-            below += _matrix(slopes, more, n * before, layer.channels_in)
+            below += _matrix(slopes, n * layer.also, n * before, layer.channels_in)
 
 
 @fast
-def outputs(x, points, plan, weights, head, bias, kind, size, at_a_time):
+def applied(row, plan, scales):
+    """`weights`, `head` and the bias; `scales` has a number for each, and for each convolution."""
+    channels = plan[-1].channels_out
+    convolutions = row[channels + 1 :]
+    weights = np.empty_like(convolutions)
+    for number in range(len(plan)):
+        layer, scale = plan[number], scales[number + 2]
+        fan, outputs = fan_in(layer), layer.channels_out
+        for c in range(outputs):
+            for i in range(fan):
+                own = convolutions[layer.weight + c * fan + i]
+                weights[layer.weight + i * outputs + c] = scale * own
+    return weights, scales[0] * row[:channels], scales[1] * row[channels]
+
+
+@fast
+def outputs(x, points, row, plan, scales, kind, size, at_a_time):
     """Of the `points` of `x`; `size` is how many values a point has."""
+    weights, head, bias = applied(row, plan, scales)
     found = np.empty(len(points), x.dtype)
     z = np.empty(at_a_time * size, x.dtype)
     values = np.empty_like(z)
@@ -277,13 +290,14 @@ def outputs(x, points, plan, weights, head, bias, kind, size, at_a_time):
 
 
 @fast
-def gradient(x, points, up, plan, weights, head, kind, size, at_a_time):
+def gradient(x, points, up, row, plan, scales, kind, size, at_a_time):
     """Of the sum of the outputs times `up`: that of the weights and that of `head`."""
+    weights, head, bias = applied(row, plan, scales)
     found, of_head = np.zeros_like(weights), np.zeros_like(head)
     z = np.empty(at_a_time * size, x.dtype)
     values, slopes = np.empty_like(z), np.empty_like(z)
     for first in range(0, len(points), at_a_time):
         images, here = x[points[first : first + at_a_time]], up[first : first + at_a_time]
-        forward(images, plan, weights, head, np.float32(0), kind, z, values)
+        forward(images, plan, weights, head, bias, kind, z, values)
         backward(images, here, plan, weights, head, kind, z, values, slopes, found, of_head)
     return found, of_head

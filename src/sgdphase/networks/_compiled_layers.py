@@ -130,14 +130,20 @@ def add_product(weight, a, b, rest):
 
 # No other order of sums here: the point is in their order.
 @kept()
+def add_at(row, carry, i, step):
+    """`row[i] += step`, with the rounding error in `carry`."""
+    step += carry[i]
+    before = row[i]
+    after = before + step
+    row[i] = after
+    carry[i] = step + (before - after)
+
+
+@kept()
 def _add(weight, part, rest):
     for i in range(len(weight)):
         for j in range(weight.shape[1]):
-            step = rest[i, j] + part[i, j]
-            before = weight[i, j]
-            after = before + step
-            weight[i, j] = after
-            rest[i, j] = step + (before - after)
+            add_at(weight[i], rest[i], j, part[i, j])
 
 
 @fast

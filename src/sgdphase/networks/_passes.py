@@ -54,23 +54,19 @@ class Passes:
     def outputs(self, points: Tensor | None = None) -> Tensor:
         """Of the points with these indices, by default of all."""
         chosen = np.arange(len(self.x)) if points is None else points.numpy()
-        head, bias = self._head(), np.float32(self.module.bias.item() / len(self.module.weight))
-        return torch.from_numpy(
-            compiled.outputs(
-                self.x, chosen, self.plan, self._weights(), head, bias, self.kind, self.size,
-                AT_A_TIME,
-            )
-        )  # fmt: skip
+        found = compiled.outputs(
+            self.x, chosen, self._row(), self.plan, self.scales, self.kind, self.size, AT_A_TIME
+        )
+        return torch.from_numpy(found)
 
     def gradient(self, points: Tensor, slopes: Tensor) -> tuple[Tensor, ...]:
         """That of the outputs of some points times `slopes`, summed; in the parameters' order."""
-        row, of_head = compiled.gradient(
-            self.x, points.numpy(), slopes.numpy(), self.plan, self._weights(), self._head(),
-            self.kind, self.size, AT_A_TIME,
+        weights, head = compiled.gradient(
+            self.x, points.numpy(), slopes.numpy(), self._row(), self.plan, self.scales, self.kind,
+            self.size, AT_A_TIME,
         )  # fmt: skip
-        fan = len(self.module.weight)
-        of_weight = torch.from_numpy(of_head * np.float32(self.module.gain / fan))
-        return of_weight, slopes.sum() / fan, *self._convolutions(row)
+        of_head, of_bias = self.scales[:2].tolist()
+        return torch.from_numpy(head * of_head), slopes.sum() * of_bias, *self._parts(weights)
 
     @property
     def scales(self) -> Numbers:
@@ -84,19 +80,12 @@ class Passes:
         """The number of the activation."""
         return KINDS[self.module.activation]
 
-    def _weights(self) -> Numbers:
-        """Those of all convolutions in a row, scaled."""
-        # A training may give its parameters other tensors: no view of them is kept.
-        matrices = [m.weight.detach().numpy().reshape(len(m.weight), -1).T for m in self.layers]
-        return np.concatenate(
-            [(w * np.float32(m.scale)).ravel() for m, w in zip(self.layers, matrices, strict=True)]
-        )
+    def _row(self) -> Numbers:
+        row: Numbers = torch.cat([p.detach().flatten() for p in self.module.parameters()]).numpy()
+        return row
 
-    def _head(self) -> Numbers:
-        weight: Numbers = self.module.weight.detach().numpy()
-        return weight * np.float32(self.module.gain / len(weight))
-
-    def _convolutions(self, row: Numbers) -> Iterator[Tensor]:
+    def _parts(self, row: Numbers) -> Iterator[Tensor]:
+        """Of each convolution, in its shape and unscaled."""
         first = 0
         for layer in self.layers:
             shape, count = layer.weight.shape, layer.weight.numel()

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from sgdphase._compiled import kept
 from sgdphase._records import Training
+from sgdphase.networks._compiled_layers import add_at
 
 Tensors = tuple[Tensor, ...]
 
@@ -57,8 +58,4 @@ def _add(weight: Tensor, part: Tensor, rest: Tensor, factor: float) -> None:
 @kept()
 def _add_compiled(weight, part, rest, factor):  # type: ignore[no-untyped-def]
     for i in range(weight.size):
-        step = rest[i] + factor * part[i]
-        before = weight[i]
-        after = before + step
-        weight[i] = after
-        rest[i] = step + (before - after)
+        add_at(weight, rest, i, factor * part[i])

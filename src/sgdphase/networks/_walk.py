@@ -20,7 +20,7 @@ from sgdphase.networks._fitting import Fitting, is_whole
 from sgdphase.networks._passes import AT_A_TIME, Passes
 from sgdphase.networks._state import DivergedError, State, Watch
 
-# The precision of its activations.
+# The precision of the fully connected network's activations.
 _KIND = torch.float32
 # Above so many weights of a layer, or points in a batch, torch spends its time on the products.
 _WEIGHTS, _BATCH = 2**19, 2048
@@ -67,7 +67,7 @@ class Walk:
 
     def go(self, training: Training, state: State, watch: Watch) -> bool:
         """Pass some batches, not beyond the step to be seen next; whether one was active."""
-        many = min(self._window(state.distance, training.batch), watch.next - state.step)
+        many = min(self._at_a_time(state.distance, training.batch), watch.next - state.step)
         batches = ahead(training, state.step)[: min(many, training.step_limit - state.step)]
         means = np.array([state.gap, state.share])
         changed, active, finite = self._pass(
@@ -83,13 +83,14 @@ class Walk:
             watch.look(state.step)
         return bool(active)
 
-    def _window(self, gap: float, batch: int) -> int:
+    def _at_a_time(self, gap: float, batch: int) -> int:
         """How many batches to pass at a time, if active ones are `gap` apart."""
         raise NotImplementedError
 
     def _pass(
         self, batches: Any, rate: float, short: float, changed: int, means: NDArray[Any]
     ) -> tuple[int, int, bool]:
+        """Pass them, with the meanings of `_window.walk`."""
         raise NotImplementedError
 
 
@@ -99,7 +100,7 @@ class _FcWalk(Walk):
     scales: tuple[float, ...]
     kind: int
 
-    def _window(self, gap: float, batch: int) -> int:
+    def _at_a_time(self, gap: float, batch: int) -> int:
         return max(round(min(_POINTS * math.sqrt(gap * batch), _MOST) / batch), 1)
 
     def _pass(
@@ -117,7 +118,7 @@ class _FcWalk(Walk):
 class _CnnWalk(Walk):
     passes: Passes
 
-    def _window(self, gap: float, batch: int) -> int:
+    def _at_a_time(self, gap: float, batch: int) -> int:
         return max(_MOST // batch, 1)
 
     def _pass(
