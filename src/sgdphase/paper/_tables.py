@@ -125,7 +125,8 @@ def _run(row: Mapping[str, str], trajectory: Mapping[str, FloatArray]) -> Run:
     parameters = {key: value for key, value in given.items() if key not in limits}
     training = Training.from_dict(parameters | {"problem": problem | {"kind": kind}})
     observables = {key: float(value) for key, value in values.items()}
-    return Run(training, Outcome(status, steps, time, observables, trajectory), seconds)
+    outcome = Outcome(status, steps, float(time), observables, trajectory)
+    return Run(training, outcome, float(seconds))
 
 
 def _text(value: Any) -> str:
