@@ -155,7 +155,7 @@ def test_approximately_proportional_is_not_proportional() -> None:
 @pytest.mark.parametrize("name", ["fig1b", "fig1c"])
 def test_the_reduced_planes_hold_all_regimes(name: str) -> None:
     """Where the lines were at fewer points, `T_c` as there and `B*` and `eta_c` as they grow."""
-    lines = {"fig1b": (2.0**-10.2, 2.0**5.9), "fig1c": (2.0**-5.8, 2.0**3.9)}
+    lines = {"fig1b": (2.0**-10.2, 2.0**5.5), "fig1c": (2.0**-5.8, 2.0**3.1)}
     world = World(*lines[name], gain=0.3)
     runs = runs_of(FIGURES[name], "laptop", world, lambda training: False)
     decided = {claim.id: claim.verdict for claim in FIGURES[name].decide(runs, "laptop")}
@@ -232,8 +232,8 @@ def test_plans_grow_and_are_shared() -> None:
 
 def test_what_was_reduced_is_said() -> None:
     said = left_out(cnn("laptop").plane, cnn("paper").plane)
-    assert "P 2^12 (paper scale 2^14)" in said and "width 8 (paper scale 32)" in said
-    assert "The cells of T < 2^-9 and eta < 2^-4 are left out." in cnn("laptop").omissions()
+    assert "P 2^10 (paper scale 2^14)" in said and "width 8 (paper scale 32)" in said
+    assert "The cells of T < 2^-9 and eta < 2^-5 are left out." in cnn("laptop").omissions()
     assert "So are all of T > 2^1, which diverge." in cnn_large_margin("laptop").omissions()
     assert left_out(fc("paper").plane, fc("paper").plane) == "at paper scale"
     assert fc("paper").omissions() == ""

@@ -157,9 +157,8 @@ cnn = _by_scale(
         coldest=2.0**-2, slowest=0.5, max_samples=2**17,
     ),
     laptop=dict(
-        train_size=2048, width=8, rates=(0, 3, 1), cold_rates=(-8, -2, 2), batches=(0, 8, 1),
-        seeds=3, test_size=8192, coldest=2.0**-9, slowest=2.0**-4, floor=2.0**-11,
-        max_samples=2**22,
+        train_size=1024, width=8, rates=(-8, 2, 1), batches=(0, 8, 1), seeds=3, test_size=4096,
+        coldest=2.0**-9, slowest=2.0**-5, floor=2.0**-11, max_samples=2**22,
         remark="Learning rates and batches were chosen by where the lines are at P = 512.",
     ),
 )  # fmt: skip
