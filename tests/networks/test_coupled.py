@@ -198,7 +198,7 @@ def test_one_last_unfitted_point_is_no_error() -> None:
     )
     z = fitting.margins().sort().values
     training = record(30, margin=float(z[:2].mean()))
-    assert not _is_dead(fitting, training, LOSSES["hinge"], State(step=100))
+    assert not _is_dead(fitting, training, LOSSES["hinge"])
 
 
 def test_the_noise_scale_of_few_points_is_a_number() -> None:

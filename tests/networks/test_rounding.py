@@ -50,6 +50,36 @@ def test_a_dead_network_ends_without_a_budget(silent: Watch) -> None:
     assert (ending, state.changed) == ("budget", 0)
 
 
+class NearlyDead(Linear):
+    """Its neuron is on for the first point alone."""
+
+    full = 0
+
+    def forward(self, x: Tensor) -> Tensor:
+        self.full += len(x) == _MANY
+        return torch.relu(self.w * x[:, 0])
+
+
+_MANY = 64
+
+
+def test_a_nearly_dead_network_is_looked_at_as_a_whole_once_per_change(silent: Watch) -> None:
+    """All points stay unfitted, 63 of 64 without a gradient: most batches are active in vain."""
+    x = torch.full((_MANY, 2), -1.0)
+    x[0] = 1.0
+    training = Training(
+        TeacherTask(dim=2), train_size=_MANY, lr=2.0**-26, batch=1, margin=1.0, model="fc",
+        max_steps=4096,
+    )  # fmt: skip
+    module, state = NearlyDead(), State()
+    assert descend(Fitting.of(module, x, torch.ones(_MANY)), training, state, silent) == "budget"
+    # 2^-26 at a time, without loss.
+    changes = round((module.w.item() - 1) * 2**26)
+    assert 32 <= changes <= 96 and state.active == 4096 > state.changed
+    # One more at the start and one at the end.
+    assert module.full <= changes + 2
+
+
 def test_parts_that_cancel_are_not_dead() -> None:
     """A saturated neuron gives 1 at every point: the parts of opposite labels cancel exactly."""
     module = FullyConnected(2, depth=1, width=1, activation="tanh")
@@ -61,4 +91,4 @@ def test_parts_that_cancel_are_not_dead() -> None:
     )
     fitting = Fitting.of(module, torch.ones(8, 2), y)
     # A batch of three points of each label changes nothing; others do.
-    assert not _is_dead(fitting, training, LOSSES["hinge"], State(step=2))
+    assert not _is_dead(fitting, training, LOSSES["hinge"])

@@ -10,15 +10,15 @@ import numpy as np
 
 from sgdphase.networks._compiled_cnn import applied, backward, fan_in, forward
 from sgdphase.networks._compiled_layers import add_at, fast
-from sgdphase.networks._window import LATEST
+from sgdphase.networks._window import keep_pace
 
 
 @fast
-def walk(x, y, start, batches, row, carry, plan, scales, kind, rate, short, sizes, changed, means):
-    """Pass the batches [n, B], changing weights, their carry and the means of gap and share.
+def walk(x, y, start, batches, row, carry, plan, scales, kind, rate, short, sizes, changed, pace):
+    """Pass the batches [n, B], changing weights, their carry and `pace`.
 
-    `rate` is `lr / B`; `sizes` are the values of a point, and the points at a time. `changed` and
-    what is returned are as in `_window`, the rest is as in `_compiled_cnn`.
+    `rate` is `lr / B`; `sizes` are the values of a point, and the points at a time. `changed`,
+    `pace` and what is returned are as in `_window`, the rest is as in `_compiled_cnn`.
     """
     size, at_a_time = sizes
     weights, head, bias = applied(row, plan, scales)
@@ -60,8 +60,7 @@ def walk(x, y, start, batches, row, carry, plan, scales, kind, rate, short, size
             backward(images, y[some], plan, weights, head, kind, z, values, slopes, found, of_head)
         if active:
             steps += 1
-            means[0] += LATEST * (here - changed - means[0])
-            means[1] += LATEST * (active / len(points) - means[1])
+            keep_pace(pace, here, active / len(points))
             if _step(row, carry, plan, scales, rate, found, of_head, of_bias):
                 changed = here
             weights, head, bias = applied(row, plan, scales)

@@ -72,6 +72,7 @@ def descend(fitting: Fitting, training: Training, state: State, watch: Watch) ->
     state.carry = walk.carries if walk else state.carry
     started = monotonic() - state.seconds
     seconds = math.inf if training.max_seconds is None else training.max_seconds
+    alive = -1  # the last change of a weight after which a check found that others can follow
     try:
         while state.step < training.step_limit and state.seconds < seconds:
             if walk and not _is_rare(training, state.distance):
@@ -82,8 +83,11 @@ def descend(fitting: Fitting, training: Training, state: State, watch: Watch) ->
                     return _checked("fitted", fitting)
                 _go(fitting, training, state, watch, jump)
                 active = jump.gradient is not None
-            if active and _is_dead(fitting, training, loss, state):
-                break
+            # With the same weights as at an earlier check it would find the same.
+            if active and state.changed != alive and _may_be_dead(training, state):
+                if _is_dead(fitting, training, loss):
+                    break
+                alive = state.changed
             state.seconds = monotonic() - started
             watch.pause(state)
         ends = _ends_when_fitted(training) and _is_fitted(fitting, training, loss)
@@ -105,8 +109,9 @@ def _go(fitting: Fitting, training: Training, state: State, watch: Watch, jump: 
     if gradient is None or state.step == training.step_limit:
         return
     state.step += 1
-    state.gap += LATEST * (state.step - state.changed - state.gap)
+    state.gap += LATEST * (state.step - state.active - state.gap)
     state.share += LATEST * (jump.share - state.share)
+    state.active = state.step
     _apply(fitting, training, state, gradient)
     # The last layer first: it is small, and its gradient is hardly ever 0.
     moves = any(bool(part.any()) for part in reversed(gradient))
@@ -121,14 +126,16 @@ def _is_rare(training: Training, gap: float) -> bool:
     return gap >= _OFTEN and gap * training.batch >= training.train_size
 
 
-def _is_dead(fitting: Fitting, training: Training, loss: Loss, state: State) -> bool:
+def _may_be_dead(training: Training, state: State) -> bool:
+    """Whether as many points as the training set has passed without a change."""
+    return (state.step - state.changed) * training.batch >= training.train_size
+
+
+def _is_dead(fitting: Fitting, training: Training, loss: Loss) -> bool:
     """Whether no step will ever change a weight, though points are unfitted.
 
-    Large steps can drive all neurons of a layer to where they have no slope. This is checked after
-    as many points as the training set has without a change.
+    Large steps can drive all neurons of a layer to where they have no slope.
     """
-    if (state.step - state.changed) * training.batch < training.train_size:
-        return False
     if training.dynamics != "sgd" or not loss.vanishes or fitting.coupled:
         return False
     active = _below(fitting.margins(), training.goal).nonzero()[:, 0]

@@ -12,14 +12,16 @@ from torch import Tensor
 class State:
     """Where a training stands: with the weights and velocities, all that is needed to go on.
 
-    `changed` is the last step that changed a weight, `gap` the mean distance of active batches,
-    `share` the mean part of active points in one, and `quiet` the number of steps since a batch
-    had a point short of the goal, if weights change at every step. `carry` is the rounding error
-    that the weights have yet to take up.
+    `changed` is the last step that changed a weight, and `active` the last one with an active
+    batch, which may have no gradient. `gap` is the mean distance of active batches, `share` the
+    mean part of active points in one, and `quiet` the number of steps since a batch had a point
+    short of the goal, if weights change at every step. `carry` is the rounding error that the
+    weights have yet to take up.
     """
 
     step: int = 0
     changed: int = 0
+    active: int = 0
     gap: float = 1.0
     share: float = 1.0
     quiet: int = 0
@@ -30,7 +32,7 @@ class State:
     @property
     def distance(self) -> float:
         """What to expect of the distance of active batches: none may have come for longer."""
-        return max(self.gap, self.step - self.changed)
+        return max(self.gap, self.step - self.active)
 
 
 class Watch(Protocol):

@@ -268,7 +268,9 @@ class _Watch:
         with torch.no_grad():
             for parameter, value in zip(parameters, tensors("w"), strict=True):
                 parameter.copy_(value)
-        return State(**numbers["state"], velocity=tensors("v"), carry=tensors("c"))
+        # Older checkpoints know only the last step that changed a weight.
+        state = {"active": numbers["state"]["changed"]} | numbers["state"]
+        return State(**state, velocity=tensors("v"), carry=tensors("c"))
 
 
 # The cells of one seed share its data; a sweep runs them one after the other.

@@ -69,13 +69,14 @@ class Walk:
         """Pass some batches, not beyond the step to be seen next; whether one was active."""
         many = min(self._at_a_time(state.distance, training.batch), watch.next - state.step)
         batches = ahead(training, state.step)[: min(many, training.step_limit - state.step)]
-        means = np.array([state.gap, state.share])
+        pace = np.array([state.gap, state.share, state.active - state.step])
         changed, active, finite = self._pass(
             batches, training.lr / training.batch, training.margin, state.changed - state.step,
-            means,
+            pace,
         )  # fmt: skip
         state.changed = state.step + changed
-        state.gap, state.share = means.tolist()
+        state.gap, state.share, last = pace.tolist()
+        state.active = state.step + round(last)
         if not finite:
             raise DivergedError
         state.step += len(batches)
@@ -88,7 +89,7 @@ class Walk:
         raise NotImplementedError
 
     def _pass(
-        self, batches: Any, rate: float, short: float, changed: int, means: NDArray[Any]
+        self, batches: Any, rate: float, short: float, changed: int, pace: NDArray[Any]
     ) -> tuple[int, int, bool]:
         """Pass them, with the meanings of `_window.walk`."""
         raise NotImplementedError
@@ -104,12 +105,12 @@ class _FcWalk(Walk):
         return max(round(min(_POINTS * math.sqrt(gap * batch), _MOST) / batch), 1)
 
     def _pass(
-        self, batches: Any, rate: float, short: float, changed: int, means: NDArray[Any]
+        self, batches: Any, rate: float, short: float, changed: int, pace: NDArray[Any]
     ) -> tuple[int, int, bool]:
         number = self.weights.dtype.type
         found: tuple[int, int, bool] = _window.walk(
             *self.data, batches, self.weights, self.carry, self.sizes,
-            np.array([*self.scales, rate], number), self.kind, number(short), _CALL, changed, means,
+            np.array([*self.scales, rate], number), self.kind, number(short), _CALL, changed, pace,
         )  # fmt: skip
         return found
 
@@ -122,12 +123,12 @@ class _CnnWalk(Walk):
         return max(_MOST // batch, 1)
 
     def _pass(
-        self, batches: Any, rate: float, short: float, changed: int, means: NDArray[Any]
+        self, batches: Any, rate: float, short: float, changed: int, pace: NDArray[Any]
     ) -> tuple[int, int, bool]:
         passes = self.passes
         found: tuple[int, int, bool] = _cnn_steps.walk(
             *self.data, batches, self.weights, self.carry, passes.plan, passes.scales, passes.kind,
-            np.float32(rate), np.float32(short), (passes.size, AT_A_TIME), changed, means,
+            np.float32(rate), np.float32(short), (passes.size, AT_A_TIME), changed, pace,
         )  # fmt: skip
         return found
 

@@ -17,12 +17,21 @@ LATEST = 0.1
 
 
 @fast
-def walk(x, y, start, batches, weights, carry, sizes, scales, kind, short, call, changed, means):
-    """Pass the batches [n, B], changing weights, their carry and the means of gap and share.
+def keep_pace(pace, here, share):
+    """After the active step `here`, with this share of active points."""
+    pace[0] += LATEST * (here - pace[2] - pace[0])
+    pace[1] += LATEST * (share - pace[1])
+    pace[2] = here
+
+
+@fast
+def walk(x, y, start, batches, weights, carry, sizes, scales, kind, short, call, changed, pace):
+    """Pass the batches [n, B], changing weights, their carry and `pace`.
 
     `weights` are those of all layers in one row. `scales` are those of the inputs of the layers,
     and last `lr / B`. `changed` is the last step that changed a weight, counted from the first
-    batch. Returned are its new value, the number of active batches, and whether all margins were
+    batch. `pace` are the means of gap and share, and the last step with an active batch. Returned
+    are the new value of `changed`, the number of active batches, and whether all margins were
     finite.
     """
     many, size = batches.shape
@@ -42,7 +51,7 @@ def walk(x, y, start, batches, weights, carry, sizes, scales, kind, short, call,
     active, every = np.empty(size, np.int64), np.arange(size)
     here = steps = stored = 0
     while here < many:
-        distance = max(means[0], here - changed)
+        distance = max(pace[0], here - pace[2])
         ahead = min(max(round(math.sqrt(2 * call * distance / size)), 1), many - here)
         begin, end = here * size, (here + ahead) * size
         _forward(z, a, f, begin, end, rest, scales, kind)
@@ -59,8 +68,7 @@ def walk(x, y, start, batches, weights, carry, sizes, scales, kind, short, call,
             here += ahead
             continue
         here, steps = here + 1, steps + 1
-        means[0] += LATEST * (here - changed - means[0])
-        means[1] += LATEST * (n / size - means[1])
+        keep_pace(pace, here, n / size)
         d = np.empty((n, 1), x.dtype)
         for i in range(n):
             d[i, 0] = scales[-1] * y[points[active[i]]]
