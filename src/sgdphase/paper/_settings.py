@@ -77,7 +77,7 @@ class Setting:
         if self.floor > 0:
             cells.append(f"all of T < {power_of_two(self.floor)}")
         if self.hottest < math.inf:
-            cells.append(f"all of T > {power_of_two(self.hottest)}, which diverge")
+            cells.append(f"all of T > {power_of_two(self.hottest)}, which diverge or hardly end")
         parts = [f"Cells left out: {'; '.join(cells)}."] if cells else []
         if self.max_samples is not None:
             parts.append(f"A training sees at most {power_of_two(self.max_samples)} points.")
@@ -127,7 +127,7 @@ fc = _by_scale(
     ),
     laptop=dict(
         train_size=8192, rates=(-2, 6, 1), cold_rates=(-13, -3, 2), seeds=3, coldest=2.0**-13,
-        slowest=2.0**-9, floor=2.0**-15, max_samples=2**26,
+        slowest=2.0**-9, floor=2.0**-15, hottest=2.0**5, max_samples=2**26,
         remark="Learning rates and batches were chosen by where the lines are at P = 2048.",
     ),
 )  # fmt: skip

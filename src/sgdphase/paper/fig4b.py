@@ -309,7 +309,7 @@ FIGURES = (
         cells(
             cnn,
             quick=grid_values((4, 6), (2, 2, 2), (0, 4)),
-            laptop=grid_values((8, 12), (5, 5, 2), (0, 10)) | {"seeds": fresh_seeds(5)},
+            laptop=grid_values((7, 10), (5, 5, 2), (1, 10)) | {"seeds": fresh_seeds(5)},
             paper=grid_values((10, 14), (5, 5, 2), (0, 10)),
         ),
         "eta is that of the paper: at P = 256 and width 8 trainings of a seed that is not drawn "
@@ -324,7 +324,7 @@ FIGURES = (
         cells(
             cnn_large_margin,
             quick=grid_values((4, 5), (0, 0, 2), (2, 5)),
-            laptop=grid_values((8, 11), (2, 2, 2), (3, 10))
+            laptop=grid_values((7, 10), (2, 2, 2), (3, 10))
             | {"seeds": fresh_seeds(5), "max_samples": 2**22},
             paper=grid_values((10, 14), (0, 0, 2), (0, 11)),
         ),
