@@ -18,7 +18,7 @@ from sgdphase.paper._planes import (
     NOISE,
     complete,
     extent,
-    region_fit,
+    fit_along,
     regions,
     relative_change,
 )
@@ -142,10 +142,31 @@ def test_a_hump_over_a_region_is_a_change(height: float) -> None:
     assert abs(change.value) == pytest.approx(height / whole, abs=0.01)
 
 
-def test_cells_on_a_line_give_no_two_slopes() -> None:
+def test_cells_on_a_line_give_the_slope_along_it_alone() -> None:
     region = np.eye(LR.size, BATCH.size, dtype=bool)
-    assert region_fit(plane(), region, (1, 0), (0, 1)) is None
-    assert region_fit(plane(), region, (1, 1)) is not None
+    assert fit_along(plane(), region, "lr") is None
+    assert fit_along(plane(), region, "batch") is None
+    assert fit_along(plane(), region, "diagonal") is not None
+    assert fit_along(plane(), np.zeros_like(region), "lr") is None
+
+
+@pytest.mark.parametrize("slope", [0.0, 0.3])
+@pytest.mark.parametrize("along", ["lr", "batch", "diagonal"])
+def test_the_slope_along_lines_does_not_depend_on_the_levels_of_lines(
+    along: str, slope: float
+) -> None:
+    """Levels that no power law gives, and a part of the plane of which lines have many lengths."""
+    log_lr, log_batch = np.meshgrid(np.log(LR), np.log(BATCH), indexing="ij")
+    place, across = {
+        "lr": (log_lr, log_batch), "batch": (log_batch, log_lr),
+        "diagonal": (log_lr, log_lr - log_batch),
+    }[along]  # fmt: skip
+    measured = plane()
+    measured.value[:] = np.exp(slope * place + np.sin(across) - across**2 / 9)[..., None]
+    region = (log_lr > -2) & (log_lr + log_batch < 9)
+    fit = fit_along(measured, region, along)
+    assert fit is not None
+    assert fit.exponents[0] == pytest.approx(slope, abs=1e-9)
 
 
 Error = Callable[[float, float], float]  # of lr / line and batch: a factor of lambda

@@ -101,40 +101,41 @@ def upper_line(diagram: PhaseDiagram) -> FloatArray:
 _DIRECTIONS = {"lr": (1, 0), "batch": (0, 1), "diagonal": (1, 1)}
 
 
-def region_fit(
-    plane: Plane, region: Mask, *variables: tuple[int, int], bend: tuple[int, int] | None = None
-) -> LogLinear | None:
-    """`log y` over a region, linear in variables given by their weights of `log lr`, `log batch`.
+def fit_along(plane: Plane, region: Mask, along: str, *, bend: bool = False) -> LogLinear | None:
+    """`log y` along the lines of a region in a direction: one slope, and a level per line.
 
-    `(1, -1)` is the logarithm of `T = lr / batch`. With `bend`, a direction, its last coefficient
-    is that of the square of the distance from the centre in this direction. None where the
-    variables do not vary independently, or with fewer than two cells more than variables.
+    So nothing is assumed of how `y` changes from line to line: what depends on `T` alone need not
+    be a power of it. The slope is the first exponent; with `bend`, the second is the coefficient of
+    the square of the distance from the centre. None with too few cells.
     """
-    log_y = logarithms(plane.value)
-    i, j = np.nonzero(region & np.isfinite(log_y).any(axis=-1))
-    places = np.stack([np.log(plane.lr[i]), np.log(plane.batch[j])], axis=1)
-    log_x = places @ np.array(variables).T
-    if len(log_x) < 2 + len(variables) + (bend is not None):
+    place, line, log_y = _on_lines(plane, region, along)
+    several = np.bincount(line)[line] > 1
+    if not several.any():
         return None
-    if bend:
-        along = places @ np.array(bend) / np.dot(bend, bend)
-        log_x = np.column_stack([log_x, (along - along.mean()) ** 2])
-    if np.linalg.matrix_rank(log_x - log_x.mean(axis=0), tol=1e-6) < log_x.shape[1]:
+    place, line, log_y = place[several], line[several], log_y[several]
+    powers = [place, (place - place.mean()) ** 2] if bend else [place]
+    x = np.column_stack([*powers, line[:, None] == np.unique(line)[1:]])
+    if len(x) < x.shape[1] + 2:
         return None
-    return loglinear(log_x, log_y[i, j])
+    if np.linalg.matrix_rank(x - x.mean(axis=0), tol=1e-6) < x.shape[1]:
+        return None
+    return loglinear(x, log_y)
 
 
 def extent(plane: Plane, region: Mask, along: str) -> float:
-    """How far the cells of a region reach in a direction: its longest run, in logarithms."""
+    """How far the cells of a region reach in a direction: its longest line, in logarithms."""
+    place, line, _ = _on_lines(plane, region, along)
+    return max((float(np.ptp(place[line == each])) for each in np.unique(line)), default=0.0)
+
+
+def _on_lines(plane: Plane, region: Mask, along: str) -> tuple[FloatArray, Any, FloatArray]:
+    """Of the fitted cells of a region: place on the line, number of the line, and `log y`."""
     i, j = np.nonzero(region & some_fitted(plane))
-    log_lr, log_batch = np.log(plane.lr[i]), np.log(plane.batch[j])
-    place, across = log_lr, log_batch  # the coordinate along the run, and what is fixed on it
-    if along == "batch":
-        place, across = log_batch, log_lr
-    elif along == "diagonal":
-        across = log_lr - log_batch
-    runs = [place[np.isclose(across, value)] for value in np.unique(across.round(6))]
-    return max((float(np.ptp(run)) for run in runs), default=0.0)
+    places = np.stack([np.log(plane.lr[i]), np.log(plane.batch[j])], axis=1)
+    lr, batch = _DIRECTIONS[along]
+    across = (places @ (-batch, lr)).round(6)
+    line = np.unique(across, return_inverse=True)[1]
+    return places @ (lr, batch) / (lr + batch), line, logarithms(plane.value[i, j])
 
 
 def some_fitted(plane: Plane) -> Mask:
@@ -154,9 +155,8 @@ def relative_change(plane: Plane, region: Mask, along: str) -> Estimate | None:
     the middle: the one whose interval reaches further from 0. The variation is the logarithm of the
     highest over the lowest (geometric) mean over seeds, among cells where every seed was fitted.
     """
-    direction, length = _DIRECTIONS[along], extent(plane, region, along)
-    trend = region_fit(plane, region, (1, 0), (0, 1))
-    bent = region_fit(plane, region, (1, 0), (0, 1), bend=direction)
+    length = extent(plane, region, along)
+    trend, bent = (fit_along(plane, region, along, bend=bend) for bend in (False, True))
     whole = logarithms(plane.value[complete(plane)])
     if trend is None or length == 0 or len(whole) < 2:
         return None
@@ -169,13 +169,13 @@ def relative_change(plane: Plane, region: Mask, along: str) -> Estimate | None:
     if not np.isfinite(variations).all():
         variations = np.full(REPLICATES, variation)
 
-    def change(fit: LogLinear, *weights: float) -> Estimate:
-        changes = fit.replicates[:, 1:] @ weights / variations
-        value = float(fit.exponents @ weights) / variation
+    def change(fit: LogLinear, number: int, times: float) -> Estimate:
+        changes = times * fit.replicates[:, 1 + number] / variations
+        value = times * float(fit.exponents[number]) / variation
         return replace(interval(value, changes), misfit=fit.misfit)
 
-    slope = change(trend, *(length * each for each in direction))
-    bend = change(bent, 0.0, 0.0, (length / 2) ** 2) if bent else slope
+    slope = change(trend, 0, length)
+    bend = change(bent, 1, (length / 2) ** 2) if bent else slope
     return max(slope, bend, key=lambda each: max(-each.low, each.high))
 
 
@@ -218,11 +218,11 @@ def phase_claims(runs: Runs) -> list[Constant]:
         line_claim("4b", above, diagram, "above", 0, untestable=first_step),
     ]
     for id, says, regime, along, predicted in _EXPONENTS:
-        fit = region_fit(m, inside[regime].cells, (1, 0), (0, 1))
+        fit = fit_along(m, inside[regime].cells, along)
         within, never = TENTH, first_step if regime == FIRST_STEP else ""
         if id == "2b" and not perceptron:
             says, within = says.replace("is", "is approximately"), APPROXIMATELY
-        slope = fit.exponent(*_DIRECTIONS[along]) if fit else None
+        slope = fit.exponent(1) if fit else None
         few = _few(inside[regime], m)
         how: Any = {"equals": predicted, "within": within, "otherwise": few, "untestable": never}
         claims.append(Constant(id, says, slope, **how))

@@ -32,7 +32,8 @@ SMALL_MARGIN, LARGE_MARGIN = 2.0**-15, 1.0
 class Setting:
     """A network, its data and a plane: exponents of two, first, last and step.
 
-    `cold_rates` are further learning rates, which may be further apart than `rates`.
+    `cold_rates` are further learning rates, which may be further apart than `rates`. The seeds of
+    the plane are those after the `used` ones, which an earlier analysis of it has seen.
     """
 
     problem: MnistParity | CifarAnimals
@@ -52,6 +53,7 @@ class Setting:
     max_samples: int | None = None
     remark: str = ""
     first_seed: int = FIRST_SEED
+    used: int = 0
 
     def trainings(self, **other: Any) -> list[Training]:
         """Trainings at these learning rates and batches, and other values of parameters."""
@@ -64,7 +66,10 @@ class Setting:
     def plane(self) -> tuple[Training, ...]:
         """The cells of the plane; several figures share it, and it takes time to make."""
         rates = powers(*self.cold_rates) if self.cold_rates else []
-        every = self.trainings(lr=[*rates, *powers(*self.rates)], batch=whole_powers(*self.batches))
+        seeds = range(self.first_seed + self.used, self.first_seed + self.used + self.seeds)
+        every = self.trainings(
+            lr=[*rates, *powers(*self.rates)], batch=whole_powers(*self.batches), seeds=seeds
+        )
         warm = (t for t in every if t.temperature >= self.coldest or t.lr >= self.slowest)
         return tuple(t for t in warm if self.floor <= t.temperature <= self.hottest)
 
@@ -128,6 +133,7 @@ fc = _by_scale(
     laptop=dict(
         train_size=8192, rates=(-2, 6, 1), cold_rates=(-13, -3, 2), seeds=3, coldest=2.0**-13,
         slowest=2.0**-9, floor=2.0**-15, hottest=2.0**5, max_samples=2**26,
+        used=3,
         remark="Learning rates and batches were chosen by where the lines are at P = 2048.",
     ),
 )  # fmt: skip

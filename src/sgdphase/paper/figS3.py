@@ -7,13 +7,18 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
+from sgdphase._typing import Mask
+from sgdphase.diagram import Plane
 from sgdphase.paper._claim import TENTH, Above, Below
 from sgdphase.paper._draw import Curves
 from sgdphase.paper._figure import Figure
 from sgdphase.paper._measure import geometric_mean
-from sgdphase.paper._planes import GD, NOISE, plane_figure, region_fit, regions, some_fitted
+from sgdphase.paper._planes import GD, NOISE, plane_figure, regions, some_fitted
 from sgdphase.paper._runs import Runs
 from sgdphase.paper._settings import SettingAt, cnn, fc, heading
+from sgdphase.stats import Estimate, logarithms, loglinear
 
 
 def _critical(axes: Any, runs: Runs) -> None:
@@ -22,15 +27,24 @@ def _critical(axes: Any, runs: Runs) -> None:
         axes.axvline(temperature.value, color="0.4", ls="--", lw=1, label="$T_c$")
 
 
+def _growth(plane: Plane, cells: Mask) -> Estimate | None:
+    """The exponent of `T`."""
+    i, j = np.nonzero(cells)
+    temperature = plane.lr[i] / plane.batch[j]
+    if len(i) < 3 or np.ptp(temperature) == 0:
+        return None
+    return loglinear(np.log(temperature), logarithms(plane.value[i, j])).exponent(1)
+
+
 def kernel_claims(runs: Runs) -> list[Above]:
     """In the regimes, as cut out by the boundaries of the alignment."""
     plane, inside = runs.plane("ntk_change"), regions(runs.diagram)
     fitted = some_fitted(plane)
-    growth = region_fit(plane, inside[NOISE].cells, (1, -1))
+    growth = _growth(plane, inside[NOISE].cells & fitted)
     cold = inside[GD].cells & fitted
     return [
         Above("1", "the change of the kernel grows with T in the noise-dominated regime",
-              growth.exponent(1) if growth else None, TENTH.size,
+              growth, TENTH.size,
               "exponent of T over the cells at least a factor 4 inside; up to a tenth counts as "
               "none", otherwise=inside[NOISE].too_few(3, fitted)),
         Below("2", "at small T (GD) the kernel hardly changes: training is lazy",
