@@ -162,11 +162,15 @@ class Figure(Shown):
             seconds = sum(run.seconds for run in runs.runs) * (needed - seeds) / seeds
             return f"about {needed} seeds ({seeds} now), {duration(seconds)} more on one core"
         if scale != "paper":
-            seconds = sum(cost_of(training.model)(training) for training in self.plan("paper"))
-            time = "" if self.simulate else f", {duration(seconds)} on one core"
-            return f"the runs of paper scale{time}"
+            return self.cost("paper")
         why = ": points scatter about the law by more than seeds explain" if more else ""
         return f"a larger plan than the paper's{why}"
+
+    def cost(self, scale: Scale) -> str:
+        """All runs of a scale, and the time that they take, in words."""
+        seconds = sum(cost_of(training.model)(training) for training in self.plan(scale))
+        time = "" if self.simulate else f", {duration(seconds)} on one core"
+        return f"the runs of {scale} scale{time}"
 
     def picture(self, runs: Runs, scale: Scale) -> Any:
         """The drawing of `runs` at a `scale`, with the paper's letter and a line below it."""

@@ -15,7 +15,7 @@ from sgdphase.paper._make import read_claims
 from sgdphase.stats import digits
 
 # Of a figure whose runs were not kept.
-_FIRST = "From the first ledger, by its rules and seeds; not decided again yet."
+_FIRST = "From the first ledger, by its rules and seeds; not decided again yet. It would cost {}."
 
 
 def page(folder: Path) -> str:
@@ -71,7 +71,7 @@ def _section(figure: Figure, claims: list[dict[str, Any]], folder: str) -> list[
         f"{shows[0].upper()}{shows[1:]}.",
         f"![{name}]({folder}/{name}.png)",
         f"    {claims[0]['command']}",
-        *([] if kept else [_FIRST]),
+        *([] if kept else [_FIRST.format(figure.cost("laptop"))]),
         "\n".join(table),
         *([figure.remark] if figure.remark and kept else []),
     ]
