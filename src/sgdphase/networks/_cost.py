@@ -44,8 +44,9 @@ _CNN_STEPS, _CNN_ACTIVE = 3.0, 0.6
 # Temperature lr / batch from which on trainings do not end, and passes that they then take at most,
 # in those of others.
 _HOT, _HOT_PASSES = 32.0, 10
-# Time `lr x steps` of gradient descent at P = 2048: per unit of margin, and at most.
-_GD_MARGIN, _GD_LIMIT = 2e6, 4e3
+# Time `lr x steps` of gradient descent at P = 2048: per unit of margin, and at most; of mobilenet
+# at least.
+_GD_MARGIN, _GD_LIMIT, _CNN_GD = 2e6, 4e3, 1.1e3
 
 # Bytes of a layer, whatever its width.
 _LAYER = 1000
@@ -75,6 +76,8 @@ def expected_seconds(training: Training) -> float:
     """
     size, batch, point = training.train_size, training.batch, _point(training)
     longest = min(_GD_MARGIN * training.margin, _GD_LIMIT)
+    if training.model == "mobilenet":
+        longest = max(longest, _CNN_GD)
     # Momentum multiplies the learning rate, and fewer passes are needed.
     friction = 1 - training.momentum
     rate = training.lr / friction
