@@ -276,7 +276,7 @@ LARGE_FC = cells(
     fc_large_margin,
     quick=grid_values((5, 7), (1, 1, 2), (0, 6, 2)),
     laptop=grid_values((8, 11), (5, 5, 2), (1, 10)),
-    paper=grid_values((10, 14), (5, 7, 2), (0, 12)),
+    paper=grid_values((10, 14), (6, 7), (0, 12)),
 )
 FC, CNN = "fully connected, parity MNIST", "CNN, CIFAR10 animals"
 SMALL_KAPPA, LARGE_KAPPA = r"$\kappa=2^{-15}$", r"$\kappa=1$"
@@ -296,9 +296,10 @@ FIGURES = (
         Crossing("b", f"{FC}, {LARGE_KAPPA}", ("2", "B* ~ P^0.4"), "weight_change", 0.4,
                  LARGE_MARGIN, smaller=("alignment", SMALL_MARGIN)),
         lambda scale: [*LARGE_FC(scale), *SMALL_FC(scale)],
-        "The runs of fig4b are among its own, for the difference of the exponents. eta is 32 and "
-        "128: 8 is below the first-step line (16 at P = 1024, 28 at P = 4096, figS5a), where the "
-        "weight change at large B is that of GD, which grows with P.",
+        "The runs of fig4b are among its own, for the difference of the exponents. eta is 64 and "
+        "128. The first-step line is at 16 for P = 1024 and at 28 for P = 4096 (figS5a), by its "
+        "growth at 49 for P = 16384; below it the weight change at large B is that of GD, which "
+        "grows with P.",
     ),
     _figure(
         "figS8a",
