@@ -75,9 +75,29 @@ def test_a_nearly_dead_network_is_looked_at_as_a_whole_once_per_change(silent: W
     assert descend(Fitting.of(module, x, torch.ones(_MANY)), training, state, silent) == "budget"
     # 2^-26 at a time, without loss.
     changes = round((module.w.item() - 1) * 2**26)
-    assert 32 <= changes <= 96 and state.active == 4096 > state.changed
+    assert 32 <= changes <= 96 and state.step == 4096 > state.changed
     # One more at the start and one at the end.
     assert module.full <= changes + 2
+
+
+def test_a_point_that_passes_round_to_either_side_of_its_margin_is_fitted(silent: Watch) -> None:
+    """The last point with a gradient; the compiled pass has it above its margin, torch below.
+
+    Batches of points without a gradient, which stay unfitted, come all the time.
+    """
+    generator = torch.Generator().manual_seed(35)
+    module = FullyConnected(16, depth=1, width=4, activation="relu", generator=generator)
+    x = torch.randn(20_000, 16, generator=generator)
+    off = (x @ module.first_weight.detach()).max(1).values < -0.5
+    x = torch.cat([x[~off][:8], x[off][:24]])
+    y = torch.sign(torch.randn(32, generator=generator))
+    training = Training(
+        TeacherTask(dim=16), train_size=32, lr=2.0**-20, batch=1, margin=2.0**-15, model="fc",
+        depth=1, width=4, activation="relu", max_steps=100_000,
+    )  # fmt: skip
+    state = State()
+    descend(Fitting.of(module, x, y), training, state, silent)
+    assert state.step < 20_000
 
 
 def test_parts_that_cancel_are_not_dead() -> None:

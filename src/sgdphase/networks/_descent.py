@@ -2,8 +2,8 @@
 
 Under the hinge loss a batch whose points all have their margin changes nothing, and late in a
 training nearly all batches are such. So the margins of the points of several batches ahead are
-computed in one pass, the loop jumps to the first batch that has an active point (one with a
-gradient), and takes its gradient on its active points alone. The weights are as in the plain loop.
+computed in one pass, the loop jumps to the first batch that has an active point (one short of its
+margin), and takes its gradient on its active points alone. The weights are as in the plain loop.
 
 How many batches to look at: if a batch is active with probability `q`, looking at `n` of them costs
 `r + n B` (in units of the forward pass of a point; `r` is what a call costs whatever its size) and
@@ -75,15 +75,18 @@ def descend(fitting: Fitting, training: Training, state: State, watch: Watch) ->
     alive = -1  # the last change of a weight after which a check found that others can follow
     try:
         while state.step < training.step_limit and state.seconds < seconds:
-            if walk and not _is_rare(training, state.distance):
+            # Then an epoch brought no change, though some point has a gradient: one that a pass
+            # over fewer points, which rounds differently, may take for fitted.
+            stalls = state.changed == alive
+            if walk and not stalls and not _is_rare(training, state.distance):
                 active = walk.go(training, state, watch)
             else:
-                jump = search(fitting, training, loss, state)
+                by = _knowing_all if stalls and search is _skip else search
+                jump = by(fitting, training, loss, state)
                 if jump is None:
                     return _checked("fitted", fitting)
                 _go(fitting, training, state, watch, jump)
                 active = jump.gradient is not None
-            # With the same weights as at an earlier check it would find the same.
             if active and state.changed != alive and _may_be_dead(training, state):
                 if _is_dead(fitting, training, loss):
                     break
@@ -113,12 +116,16 @@ def _go(fitting: Fitting, training: Training, state: State, watch: Watch, jump: 
     state.share += LATEST * (jump.share - state.share)
     state.active = state.step
     _apply(fitting, training, state, gradient)
-    # The last layer first: it is small, and its gradient is hardly ever 0.
-    moves = any(bool(part.any()) for part in reversed(gradient))
-    if moves or state.velocity or training.weight_decay > 0 or training.l1 > 0:
+    if _moves(gradient) or state.velocity or training.weight_decay > 0 or training.l1 > 0:
         state.changed = state.step
     if state.step >= watch.next:
         watch.look(state.step)
+
+
+def _moves(gradient: Gradient) -> bool:
+    """Whether it is not 0 in every weight."""
+    # The last layer first: it is small, and its gradient is hardly ever 0.
+    return any(bool(part.any()) for part in reversed(gradient))
 
 
 def _is_rare(training: Training, gap: float) -> bool:
@@ -192,23 +199,26 @@ def _at_once(fitting: Fitting, training: Training, loss: Loss, state: State) -> 
 
 
 def _knowing_all(fitting: Fitting, training: Training, loss: Loss, state: State) -> _Jump | None:
-    """Every active point from one pass over all; then batches are only searched for one."""
+    """Every active point from one pass over all; then batches are only searched for one.
+
+    To the first active batch with a gradient: the points stay active until then. If there is none
+    among the next batches, to the last active one.
+    """
     active = _below(fitting.margins(), training.goal).numpy()
     if not active.any():
         return None
-    step = state.step
-    while True:
+    step, jump = state.step, None
+    while jump is None and step < training.step_limit:
         block = ahead(training, step)
-        active_batches = np.flatnonzero(active[block].any(axis=1))
-        if len(active_batches):
-            break
+        for number in np.flatnonzero(active[block].any(axis=1)):
+            chosen = torch.from_numpy(block[number][active[block[number]]])
+            seen = fitting.look(chosen, for_gradient=True)
+            steps = step - state.step + int(number) + 1
+            jump = _jump_to(training, steps, seen, torch.arange(len(chosen)))
+            if jump.gradient is not None and _moves(jump.gradient):
+                return jump
         step += len(block)
-        if step >= training.step_limit:
-            return _Jump(step - state.step)
-    first = int(active_batches[0])
-    chosen = torch.from_numpy(block[first][active[block[first]]])
-    seen = fitting.look(chosen, for_gradient=True)
-    return _jump_to(training, step - state.step + first + 1, seen, torch.arange(len(chosen)))
+    return jump or _Jump(step - state.step)
 
 
 def _jump_to(training: Training, steps: int, seen: Look, active: Tensor) -> _Jump:

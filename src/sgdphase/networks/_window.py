@@ -73,7 +73,7 @@ def walk(x, y, start, batches, weights, carry, sizes, scales, kind, short, call,
         for i in range(n):
             d[i, 0] = scales[-1] * y[points[active[i]]]
         d, moved = _backward(z, a, active[:n], d, rest, rest_carry, scales, kind)
-        if moved:
+        if moved or d.any():
             changed = here
         _scale(d, scales[0])
         _copy(own, active[:n], seen[stored : stored + n])
