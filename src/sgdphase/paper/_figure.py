@@ -27,9 +27,9 @@ SCALES: tuple[Scale, ...] = get_args(Scale)
 FIRST_SEED = 100
 
 
-def fresh_seeds(count: int, used: int = 0) -> range:
-    """Seeds that the first analysis did not use, nor a later one that used so many of them."""
-    return range(FIRST_SEED + used, FIRST_SEED + used + count)
+def fresh_seeds(count: int) -> range:
+    """Seeds that the first analysis did not use."""
+    return range(FIRST_SEED, FIRST_SEED + count)
 
 
 def check_scale(scale: str) -> None:
@@ -167,7 +167,7 @@ class Figure(Shown):
         return f"a larger plan than the paper's{why}"
 
     def cost(self, scale: Scale) -> str:
-        """All runs of a scale, and the time that they take, in words."""
+        """All runs of a `scale`, and the time that they take, in words."""
         seconds = sum(cost_of(training.model)(training) for training in self.plan(scale))
         time = "" if self.simulate else f", {duration(seconds)} on one core"
         return f"the runs of {scale} scale{time}"

@@ -236,7 +236,7 @@ def phase_claims(runs: Runs) -> list[Constant]:
 def _few(region: Region, plane: Plane) -> str:
     fitted = some_fitted(plane)
     if not region.lacks and (region.cells & fitted).sum() >= 4:
-        return f"the cells inside the {region.name} regime do not span this direction"
+        return f"too few cells inside the {region.name} regime share a line in this direction"
     return region.too_few(4, fitted)
 
 

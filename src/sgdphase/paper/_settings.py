@@ -133,7 +133,7 @@ fc = _by_scale(
     laptop=dict(
         train_size=8192, rates=(-2, 6, 1), cold_rates=(-13, -3, 2), seeds=3, coldest=2.0**-13,
         slowest=2.0**-9, floor=2.0**-15, hottest=2.0**5, max_samples=2**26,
-        used=3,
+        used=5,
         remark="Learning rates and batches were chosen by where the lines are at P = 2048.",
     ),
 )  # fmt: skip

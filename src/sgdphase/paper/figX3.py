@@ -23,7 +23,7 @@ from sgdphase.diagram import draw_legend, draw_lines, draw_names, draw_plane, dr
 from sgdphase.diagram._draw import PANEL
 from sgdphase.diagram._style import new_figure
 from sgdphase.paper._claim import Below, Constant, Decide, fifth
-from sgdphase.paper._figure import Figure, Grid, fresh_seeds
+from sgdphase.paper._figure import Figure, Grid
 from sgdphase.paper._ledger import Scale
 from sgdphase.paper._measure import per_seed
 from sgdphase.paper._planes import phase_claims
@@ -57,8 +57,8 @@ STRIPE = _plane(
     2.0, model="fc", depth=2, width=64, margin=2.0**-15, max_samples=2**22,
     quick=dict(problem=Stripe(dim=4), train_size=[32, 128], batch=whole_powers(0, 7), seeds=2,
                lr=powers(-10, 6, 4), test_size=1024),
-    laptop=dict(problem=Stripe(dim=8), train_size=[128, 512], batch=whole_powers(0, 9),
-                seeds=fresh_seeds(3, used=3), lr=powers(-10, 6, 2), test_size=8192),
+    laptop=dict(problem=Stripe(dim=8), train_size=[128, 512], batch=whole_powers(0, 9), seeds=6,
+                lr=powers(-10, 6, 2), test_size=8192),
     paper=dict(problem=Stripe(dim=8), train_size=[512, 2048], batch=whole_powers(0, 11), seeds=5,
                lr=powers(-10, 6), test_size=32768),
 )  # fmt: skip
@@ -67,7 +67,7 @@ DIAGONAL = _plane(
     quick=dict(problem=TeacherTask(8), train_size=[32, 256], batch=whole_powers(0, 8), seeds=2,
                lr=powers(-10, 6, 4), test_size=1024),
     laptop=dict(problem=TeacherTask(32), train_size=[128, 1024], batch=whole_powers(0, 10),
-                seeds=fresh_seeds(3, used=3), lr=powers(-10, 6, 2), test_size=32768),
+                seeds=6, lr=powers(-10, 6, 2), test_size=32768),
     paper=dict(problem=TeacherTask(128), train_size=[1024, 8192], batch=whole_powers(0, 13),
                seeds=5, lr=powers(-10, 6), test_size=32768),
 )  # fmt: skip
