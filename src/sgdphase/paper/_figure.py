@@ -159,8 +159,8 @@ class Figure(Shown):
             needed = math.ceil(seeds * more)
             if needed > _TOO_MANY:
                 return f"more than {_TOO_MANY} seeds: the number is close to the end of its range"
-            seconds = sum(run.seconds for run in runs.runs) * (needed - seeds) / seeds
-            return f"about {needed} seeds ({seeds} now), {duration(seconds)} more on one core"
+            more_time = duration(self._seconds(scale) * (needed - seeds) / seeds)
+            return f"about {needed} seeds ({seeds} now), {more_time} more on one core"
         if scale != "paper":
             return self.cost("paper")
         why = ": points scatter about the law by more than seeds explain" if more else ""
@@ -168,9 +168,12 @@ class Figure(Shown):
 
     def cost(self, scale: Scale) -> str:
         """All runs of a `scale`, and the time that they take, in words."""
-        seconds = sum(cost_of(training.model)(training) for training in self.plan(scale))
-        time = "" if self.simulate else f", {duration(seconds)} on one core"
+        time = "" if self.simulate else f", {duration(self._seconds(scale))} on one core"
         return f"the runs of {scale} scale{time}"
+
+    def _seconds(self, scale: Scale) -> float:
+        """Expected for all runs on an idle core; those measured count what else the core did."""
+        return sum(cost_of(training.model)(training) for training in self.plan(scale))
 
     def picture(self, runs: Runs, scale: Scale) -> Any:
         """The drawing of `runs` at a `scale`, with the paper's letter and a line below it."""
