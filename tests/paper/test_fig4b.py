@@ -67,7 +67,7 @@ def verdicts(name, runs):
 def test_a_planted_crossover_is_found(name):
     _, _, exponent, id = CLAIMS[name]
     found = decided(name, planted(name, exponent))
-    assert list(found) == [id, "3a", "3b", *MORE[name]]
+    assert list(found) == [id, "6", "3a", "3b", *MORE[name]]
     assert found[id].measured.value == pytest.approx(exponent, abs=0.03)
     assert found[id].predicted == exponent
     # chi = 4 is within a factor of 2 of 6, and the exponents 0.4 and 0.2 are different.
@@ -96,6 +96,11 @@ def test_heights_that_change_with_the_size_leave_the_exponent_as_it_is(name):
 @by_name
 def test_what_is_learnt_may_depend_on_large_batches(name):
     assert verdicts(name, planted(name, CLAIMS[name][2], decay=0.25))["3b"] == "fails"
+
+
+@by_name
+def test_a_critical_batch_that_does_not_depend_on_the_size_does_not_grow(name):
+    assert verdicts(name, planted(name, 0.0))["6"] == "fails"
 
 
 def test_equal_exponents_are_not_different():

@@ -145,6 +145,9 @@ class Crossing:
         specs: list[Spec] = [
             Constant(id, says + more, measured, equals=self.exponent, within=ONE_DIGIT,
                      otherwise=why),
+            Above("6", "B* grows as a power of P (text, iv): its exponent", measured, 0.1,
+                  "half of 0.2, the least that the paper gives; a B* that does not depend on P has "
+                  "0", otherwise=why),
             Constant("3a", f"{LARGE} P", in_size, equals=0, within=HALF_OF_LEAST, otherwise=few),
             Constant("3b", f"{LARGE} B", in_batch, equals=0, otherwise=few),
         ]  # fmt: skip
