@@ -155,7 +155,7 @@ def read_claims(folder: Path) -> list[dict[str, Any]]:
     """
     return [
         {**claim, **{name: value for name, value in ledger.items() if name != "claims"}}
-        for ledger in _ledgers(folder)
+        for ledger in read_ledgers(folder)
         for claim in ledger["claims"]
     ]
 
@@ -167,7 +167,7 @@ def verify(folder: Path, *names: str) -> tuple[int, list[str]]:
     are left out.
     """
     count, differences = 0, []
-    for ledger in _ledgers(folder):
+    for ledger in read_ledgers(folder):
         name = ledger["figure"]
         if not ledger["runs"] or (names and name not in names):
             continue
@@ -196,7 +196,8 @@ def _difference(then: Mapping[str, Any], now: Mapping[str, Any]) -> str:
     return ""
 
 
-def _ledgers(folder: Path) -> list[dict[str, Any]]:
+def read_ledgers(folder: Path) -> list[dict[str, Any]]:
+    """What the `*.claims.json` of a folder hold, one per figure, in the paper's order."""
     places = {f"{name}.claims.json": place for place, name in enumerate(FIGURES)}
     paths = sorted(
         folder.glob("*.claims.json"),

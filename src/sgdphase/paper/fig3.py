@@ -183,7 +183,7 @@ def draw_network(runs: Runs) -> Any:
         lost = [run for run in own if run.outcome.status != "fitted"]
         axes.plot([run.outcome.time for run in lost],
                   [run.outcome.trajectory["alignment"][-1] for run in lost], "k.")  # fmt: skip
-    key(axes, "*", "end", "k", mfc="none", ms=9)
+    key(axes, "*", "mean end", "k", mfc="none", ms=9)
     if any(run.outcome.status != "fitted" for run in runs.runs):
         key(axes, ".", "not fitted", "k")
     # Nothing below a thousandth of the largest: there the alignment is noise about 0.

@@ -199,7 +199,8 @@ class Crossing:
         if self.smaller:
             observable, margin = self.smaller
             other = critical_batches(runs.where(margin=margin), observable)
-            drawn.append((other, "0.6", ", small margin (fig4b)"))
+            small = ", ".join(f"{rate:g}" for rate in np.unique(other.rates))
+            drawn.append((other, "0.6", rf" in fig4b ($\eta={small}$)"))
         for critical, color, name in drawn:
             law = critical.law()
             label = f"fit: $P^{{{law.exponent(1).value:.2f}}}${name}" if law else ""

@@ -91,7 +91,7 @@ def _theory(axes: Any, runs: Runs) -> None:
     axes.plot(decays, c.c_n * lam ** (-CHI - 1), label=label, zorder=5, **DASHED)
     small.plot(decays, lam * c.k_perp * T * math.sqrt(dim), "k--", linewidth=1.0, zorder=5)
     key(axes, ":", r"$\Lambda=0$")
-    key(axes, "-", r"$\Lambda^*$ (ticks)", linewidth=1.6)
+    key(axes, "-", r"theory, $\Lambda^*$ (ticks)", linewidth=1.6)
 
 
 def _has_lam(training: Training, least: float) -> bool:
@@ -224,5 +224,6 @@ FIGURE = Figure(
     remark="After runs at quick scale the collapse of 3a was changed to w1 over its value without "
     "decay, and the time to min(4/Lambda, 10 t_hat): longer, weights that fit all points just "
     "shrink. Learning rate, margin and 1/Lambda can be scaled together: where the margin does not "
-    "count, w1/T is a function of T Lambda, and what 3b and 6 can find is that it does count.",
+    "count, w1/T is a function of T Lambda, and what 3b and 6 can find is that it does count. "
+    "Their runs at other T, with P = 4096, are not drawn.",
 )  # fmt: skip

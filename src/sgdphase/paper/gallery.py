@@ -11,7 +11,7 @@ from typing import Any, get_args
 
 from sgdphase.paper._figure import FIGURES, Figure
 from sgdphase.paper._ledger import Ledger, totals
-from sgdphase.paper._make import read_claims
+from sgdphase.paper._make import read_claims, read_ledgers
 from sgdphase.stats import digits
 
 # Of a figure whose runs were not kept.
@@ -36,10 +36,9 @@ def page(folder: Path) -> str:
             if claim["verdict"] == "fails" and claim["ledger"] == "paper"
         ),
     ]
-    for figure in FIGURES.values():
-        claims = [claim for claim in ledger if claim["figure"] == figure.name]
-        if claims:
-            parts += _section(figure, claims, folder.name)
+    for made in read_ledgers(folder):
+        if made["figure"] in FIGURES:
+            parts += _section(FIGURES[made["figure"]], made, folder.name)
     return "\n\n".join(parts) + "\n"
 
 
@@ -55,8 +54,8 @@ def _failure(claim: dict[str, Any]) -> str:
     return f"- {claim['id']}: {claim['claim']}: {predicted}{measured}{old}"
 
 
-def _section(figure: Figure, claims: list[dict[str, Any]], folder: str) -> list[str]:
-    name, shows, kept = figure.name, figure.shows, bool(claims[0]["runs"])
+def _section(figure: Figure, made: dict[str, Any], folder: str) -> list[str]:
+    name, shows, kept = figure.name, figure.shows, bool(made["runs"])
     table = [
         "| id | claim | predicted | measured | interval | verdict |",
         "|---|---|---|---|---|---|",
@@ -64,15 +63,15 @@ def _section(figure: Figure, claims: list[dict[str, Any]], folder: str) -> list[
     table += [
         f"| {claim['id']} | {_escape(claim['claim'])} | {number(claim['predicted'])} "
         f"| {number(claim['measured'])} | {interval(claim)} | {_verdict(claim)} |"
-        for claim in claims
+        for claim in made["claims"]
     ]
     return [
         f"## {name}",
         f"{shows[0].upper()}{shows[1:]}.",
         f"![{name}]({folder}/{name}.png)",
-        f"    {claims[0]['command']}",
+        f"    {made['command']}",
         *([] if kept else [_FIRST.format(figure.cost("laptop"))]),
-        "\n".join(table),
+        "\n".join(table) if made["claims"] else "The paper makes no claim about it.",
         *([figure.remark] if figure.remark and kept else []),
     ]
 
