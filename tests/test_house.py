@@ -46,7 +46,7 @@ KNOWS: dict[str, set[str]] = {
     "theory": set(),  # any run
     "problems": {"theory"},  # models
     "perceptron": {"theory", "problems"},  # sweeps, files
-    "networks": {"stats", "problems"},  # sweeps
+    "networks": {"problems"},  # sweeps
     "_own": {"stats", "problems", "networks"},  # the paper
     "_sweep": {"stats", "problems"},  # what a training computes
     "diagram": {"stats", "theory"},  # how runs were made

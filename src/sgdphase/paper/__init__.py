@@ -6,12 +6,13 @@ the reason for it. `FIGURES` are all by name, `make` runs, draws and decides one
 
 The kit: `_figure`, `_make` (runs, draws, decides, verifies), `_tables` (runs as files), `_claim`
 (rules), `_ledger` (verdicts), `_measure` (numbers with intervals), `_runs`, `_draw`, `_planes`
-(phase planes), `_settings` (what networks train); `gallery` writes the page. All other modules are
-content, and figures of one kind share a file:
+(phase planes), `_errors` (test errors in them), `_critical` (`B*` of curves), `_settings` (what
+networks train); `gallery` writes the page. All other modules are content, and figures of one kind
+share a file:
 
 =========  =======================================================================
 fig1a      1A (chi = 1 and 0), X2: the perceptron's phase diagrams
-fig1b      1B, 1C: those of the networks
+fig1b      1B, 1C: those of the networks; fig1b_ce: with the cross-entropy
 fig2       2, S1A: trajectories in the plane of weights, without and with momentum
 fig3       3 and its inset, S7A: what is learnt in time
 fig4a, 4b  4A: B* of the perceptron; 4B, S7B, S8: B* of networks

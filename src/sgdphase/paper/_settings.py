@@ -56,7 +56,7 @@ class Setting:
     used: int = 0
 
     def trainings(self, **other: Any) -> list[Training]:
-        """Trainings at these learning rates and batches, and other values of parameters."""
+        """Trainings in this setting, with `other` values of parameters."""
         names = ("train_size", "margin", "model", "width", "test_size", "max_samples")
         setting: dict[str, Any] = {name: getattr(self, name) for name in names}
         setting["seeds"] = range(self.first_seed, self.first_seed + self.seeds)
