@@ -66,7 +66,7 @@ _SYMBOLS = {
 
 
 def conditions(runs: Runs, *but: str) -> str:
-    """The setting of a picture: what has one value in all runs, and the number of seeds.
+    """The setting of a picture: what has one value in all runs, and the seeds of each size.
 
     `but` are parameters that are left out.
     """
@@ -75,8 +75,10 @@ def conditions(runs: Runs, *but: str) -> str:
         values = runs.values(name) if name not in but else []
         if len(values) == 1 and (name != "momentum" or values[0] > 0):
             parts.append(f"${symbol}={_number(values[0])}$")
-    seeds = len(runs.values("seed"))
-    return ", ".join([*parts, f"{seeds} seed{'s' if seeds > 1 else ''}"])
+    seeds = [len(part.values("seed")) for part in runs.split("train_size")]
+    few, many = min(seeds), max(seeds)
+    count = f"{many} seed{'s' if many > 1 else ''}"
+    return ", ".join([*parts, count if few == many else f"{few} to {count}"])
 
 
 def _number(value: float) -> str:
