@@ -75,6 +75,12 @@ def test_tables_without_runs(tmp_path: Path) -> None:
     assert read_tables(tmp_path, "x") == (Runs(()), {"figure": "x"})
 
 
+def test_missing_trajectories_are_named(tmp_path: Path) -> None:
+    write_tables(tmp_path, "x", runs(), {})
+    with pytest.raises(InputError, match=r"^'[^']*x\.trajectories\.csv\.gz': does not exist$"):
+        read_tables(tmp_path, "x", in_time=("time", "w1"))
+
+
 @pytest.mark.parametrize("content", [b"", b"nonsense", None])
 def test_what_is_no_table_is_refused_in_one_line(tmp_path: Path, content: bytes | None) -> None:
     if content is not None:

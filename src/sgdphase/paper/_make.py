@@ -116,7 +116,7 @@ def redraw(figure: Figure | str, tables: Path | str, out: Path | str) -> Claims:
 
     (figure,) = chosen([figure]) if isinstance(figure, str) else [figure]
     tables, out = Path(tables), check_folder(Path(out))
-    runs, provenance = read_tables(tables, figure.name)
+    runs, provenance = read_tables(tables, figure.name, figure.trajectories)
     scale: Scale = provenance["scale"]
     claims = figure.decide(runs, scale)
     picture = figure.picture(runs, scale)
@@ -173,7 +173,7 @@ def verify(folder: Path, *names: str) -> tuple[int, list[str]]:
             continue
         if name not in FIGURES:
             raise InputError(f"'{name}' is not a figure; there are {', '.join(FIGURES)}")
-        runs, provenance = read_tables(folder / TABLES, name)
+        runs, provenance = read_tables(folder / TABLES, name, FIGURES[name].trajectories)
         if digest(folder / TABLES, name) != ledger["runs"]:
             differences.append(f"{name}: the tables are not those of the claims")
         now = [claim.as_dict() for claim in FIGURES[name].decide(runs, provenance["scale"])]

@@ -63,15 +63,23 @@ def write_tables(
         _write(folder / f"{name}{_TRAJECTORIES}", "", ["run", *in_time], _points(runs, in_time))
 
 
-def read_tables(folder: Path, name: str) -> tuple[Runs, dict[str, Any]]:
-    """The runs of figure `name` and their provenance, as `write_tables` wrote them."""
+def read_tables(
+    folder: Path, name: str, in_time: Sequence[str] = ()
+) -> tuple[Runs, dict[str, Any]]:
+    """The runs of figure `name` and their provenance, as `write_tables` wrote them.
+
+    With columns `in_time`, there must be a table of trajectories.
+    """
     path = folder / f"{name}{_RUNS}"
     head, _, text = _read(path).partition("\n")
     try:
         provenance = json.loads(head.removeprefix("#"))
-        paths = _trajectories(folder / f"{name}{_TRAJECTORIES}")
+        second = folder / f"{name}{_TRAJECTORIES}"
+        paths = _trajectories(second) if in_time or second.exists() else {}
         rows = csv.DictReader(io.StringIO(text))
         runs = tuple(_run(row, paths.get(place, {})) for place, row in enumerate(rows))
+    except InputError:
+        raise
     except (ValueError, KeyError, TypeError) as error:
         raise InputError(f"'{path}': is not a table of runs ({error})") from None
     return Runs(runs), provenance
@@ -97,8 +105,6 @@ def _points(runs: Runs, names: Sequence[str]) -> Iterable[Sequence[Any]]:
 
 def _trajectories(path: Path) -> dict[int, dict[str, FloatArray]]:
     """Of each run that has one."""
-    if not path.exists():
-        return {}
     names, *rows = csv.reader(io.StringIO(_read(path)))
     result = {}
     for place, points in groupby(rows, key=itemgetter(0)):
