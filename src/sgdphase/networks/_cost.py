@@ -17,6 +17,7 @@ from __future__ import annotations
 import math
 
 from sgdphase._compiled import is_kept
+from sgdphase._models import MODELS
 from sgdphase._records import Training
 from sgdphase.problems import CifarAnimals
 from sgdphase.problems._drawn import Drawn
@@ -24,14 +25,15 @@ from sgdphase.problems._drawn import Drawn
 # All seconds below are of one core of one machine, times this: the constant to calibrate
 # (benchmarks/bench_clocks.py).
 _SPEED = 1.0
-# Seconds: the forward pass of a point per weight (fc), and at width 8 (mobilenet).
-_FC_WEIGHT, _CNN_POINT = 2.7e-11, 8e-5
-# Seconds of a step that is computed by itself: in all, and per layer; mobilenet has about 20.
-_STEP, _STEP_LAYER, _CNN_LAYERS = 3e-4, 8e-5, 20
+# Seconds: the forward pass of a point per weight (fc), and at width 8 (images: mobilenet).
+_FC_WEIGHT, _IMAGE_POINT = 2.7e-11, 8e-5
+# Seconds of a step that is computed by itself: in all, and per layer.
+_STEP, _STEP_LAYER = 3e-4, 8e-5
+_LAYERS = {"mobilenet": 20, "cnn": 3, "vgg11": 9}  # of other networks it is their depth
 # The same of compiled steps: in all, and per weight.
 _COMPILED, _COMPILED_WEIGHT = {"fc": 5e-6, "mobilenet": 5e-5}, 1.4e-10
 # Forward and back, in forward passes; of mobilenet where torch makes them and not a compiled loop.
-_BOTH_WAYS, _CNN_BOTH_WAYS = 2.2, 5.5
+_BOTH_WAYS, _IMAGE_BOTH_WAYS = 2.2, 5.5
 # Samples per training point; least number of batches at P = 2048, which grows as its root.
 _SAMPLES, _BATCHES = 30, 400
 # What every training costs: seconds, and forward passes of all points for its observables.
@@ -39,14 +41,14 @@ _FIXED, _LOOKS = 0.006, 4
 # Batches that change the weights: per training point at B = 1, falling as its root; of descent the
 # share of points that are unfitted.
 _ACTIVE, _UNFITTED = 0.7, 0.007
-# Of mobilenet: how many times as many steps it takes, and the part of them that is active.
-_CNN_STEPS, _CNN_ACTIVE = 3.0, 0.6
+# Of images: how many times as many steps they take, and the part of them that is active.
+_IMAGE_STEPS, _IMAGE_ACTIVE = 3.0, 0.6
 # Temperature lr / batch from which on trainings do not end, and passes that they then take at most,
 # in those of others.
 _HOT, _HOT_PASSES = 32.0, 10
-# Time `lr x steps` of gradient descent at P = 2048: per unit of margin, and at most; of mobilenet
+# Time `lr x steps` of gradient descent at P = 2048: per unit of margin, and at most; of images
 # at least.
-_GD_MARGIN, _GD_LIMIT, _CNN_GD = 2e6, 4e3, 1.1e3
+_GD_MARGIN, _GD_LIMIT, _IMAGE_GD = 2e6, 4e3, 1.1e3
 
 # Bytes of a layer, whatever its width.
 _LAYER = 1000
@@ -76,8 +78,8 @@ def expected_seconds(training: Training) -> float:
     """
     size, batch, point = training.train_size, training.batch, _point(training)
     longest = min(_GD_MARGIN * training.margin, _GD_LIMIT)
-    if training.model == "mobilenet":
-        longest = max(longest, _CNN_GD)
+    if _is_of_images(training):
+        longest = max(longest, _IMAGE_GD)
     # Momentum multiplies the learning rate, and fewer passes are needed.
     friction = 1 - training.momentum
     rate = training.lr / friction
@@ -88,8 +90,8 @@ def expected_seconds(training: Training) -> float:
     )
     steps = max(passes, _BATCHES * math.sqrt(size / 2048), descent)
     active = max(_ACTIVE * size / math.sqrt(batch), descent * min(1.0, _UNFITTED * batch))
-    if training.model == "mobilenet":
-        steps, active = _CNN_STEPS * steps, _CNN_ACTIVE * _CNN_STEPS * steps
+    if _is_of_images(training):
+        steps, active = _IMAGE_STEPS * steps, _IMAGE_ACTIVE * _IMAGE_STEPS * steps
     if rate / batch >= _HOT:
         active = steps = _HOT_PASSES * steps
     if training.budget_ends:  # it goes on to the end of its budget
@@ -102,9 +104,8 @@ def expected_seconds(training: Training) -> float:
 def _steps(training: Training, steps: float, active: float) -> float:
     """Seconds of so many steps, of which `active` change the weights."""
     batch, point = training.batch, _point(training)
-    layers = _CNN_LAYERS if training.model == "mobilenet" else training.depth or 1
-    alone = _STEP + layers * _STEP_LAYER
-    both = _CNN_BOTH_WAYS if training.model == "mobilenet" else _BOTH_WAYS
+    alone = _STEP + _LAYERS.get(training.model, training.depth or 1) * _STEP_LAYER
+    both = _IMAGE_BOTH_WAYS if _is_of_images(training) else _BOTH_WAYS
     if training.dynamics != "sgd":  # a forward pass of all points, for the noise also back
         way = both if training.dynamics == "gaussian" else 1
         return steps * (alone + training.train_size * point * way)
@@ -115,10 +116,15 @@ def _steps(training: Training, steps: float, active: float) -> float:
     return steps * batch * point + active * (alone + _BOTH_WAYS * batch * point)
 
 
+def _is_of_images(training: Training) -> bool:
+    """Whether it is a convolutional network; what was measured of mobilenet stands for all."""
+    return MODELS[training.model].images
+
+
 def _point(training: Training) -> float:
     """Seconds of a forward pass of one point."""
-    if training.model == "mobilenet":
-        return _CNN_POINT * math.pow((training.width or 1) / 8, 1.2)
+    if _is_of_images(training):
+        return _IMAGE_POINT * math.pow((training.width or 1) / 8, 1.2)
     return _FC_WEIGHT * _weights(training)
 
 
@@ -130,9 +136,9 @@ def expected_bytes(training: Training) -> float:
 
 
 def _weights(training: Training) -> float:
-    """The number of weights; of a mobilenet, those of its widest layers at least."""
+    """The number of weights; of a convolutional network, those of the widest layers at least."""
     width = training.width or 1
-    if training.model == "mobilenet":
+    if _is_of_images(training):
         return 64.0 * width**2
     return float(width) * (_inputs(training) + ((training.depth or 1) - 1) * width)
 
