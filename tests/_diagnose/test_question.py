@@ -128,6 +128,47 @@ def test_a_batch_at_which_everything_diverges_is_named() -> None:
     assert "learning rates tried, a training diverged" in line
 
 
+def test_an_unknown_number_of_points_is_found_by_a_batch_that_trains_alike() -> None:
+    """300 points, and a loader that takes them all where the batch is larger."""
+
+    def train(lr: float, batch: int, epochs: int, seed: int) -> dict[str, float]:
+        return law(lr, min(batch, 300), epochs, seed)
+
+    found = ask(train, batch=4)
+    assert [row.batch for row in found.equivalents] == [8, 16, 32, 64, 128, 256, 512]
+    assert found.ended.endswith("batch 1024 trains exactly as batch 512: it has no more points to "
+                                "take")  # fmt: skip
+    assert found.recommended is not None and found.recommended.batch == 512
+    # Where a user asks for batches, these are run.
+    asked = ask(train, batch=256, batches=[512, 1024])
+    assert [row.batch for row in asked.equivalents] == [512, 1024]
+
+
+def test_a_seed_that_is_not_used_is_said_first() -> None:
+    lines: list[str] = []
+    found = ask(lambda lr, batch, epochs, seed: law(lr, batch, epochs, 0), batches=[32],
+                say=lines.append)  # fmt: skip
+    warning = "seeds of your training gave exactly the same: your code does not use the seed"
+    assert warning in found.warnings[0]
+    assert sum(warning in line for line in lines) == 1
+    assert not any(warning in line for line in ask(law, batches=[32]).warnings)
+
+
+def test_a_gap_below_the_first_row_is_said() -> None:
+    """It gets worse above batch 16; rows at 256 and 512 do not tell from where on."""
+
+    def train(lr: float, batch: int, epochs: int, seed: int) -> dict[str, float]:
+        found = law(lr, batch, epochs, seed)
+        return found | {"test_error": found["test_error"] * max(batch / 16, 1)}
+
+    near, far = (ask(train, batches=batches) for batches in ([32, 64], [256, 512]))
+    assert "Stay at batch 16. From 32 on no learning rate" in str(near)
+    assert "No batch between 16 and 256 was compared with yours, and one may do." in str(far)
+    assert far.table is not None and far.table.largest_batch is not None
+    end = far.table.largest_batch.batch
+    assert (end.low, end.high) == (16, 256)
+
+
 def test_a_match_that_more_seeds_find_worse_is_searched_on() -> None:
     """Batch 32 matches at lr 0.2, where the first seeds leave it open and later ones are worse."""
 

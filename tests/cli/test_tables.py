@@ -57,6 +57,15 @@ def test_equivalents(sgdphase, runs):
     assert sum(within) >= 3
 
 
+def test_a_table_that_is_too_small_is_named_and_the_others_are_answered(sgdphase, runs):
+    runs.write_text(runs.read_text() + "\n0.04,16,1.0,256")
+    code, out, err = sgdphase("equivalents", "runs.csv", *NAMED)
+    assert code == 0 and "width 64\n" in out
+    assert "note: width 256: no batch has 3 learning rates" in err
+    code, out, _ = sgdphase("equivalents", "runs.csv", *NAMED, "--json")
+    assert [part["by"] for part in json.loads(out)] == [{"width": 64}, {"width": 128}]
+
+
 def test_diagram_of_a_loss(sgdphase, runs):
     code, out, _ = sgdphase("diagram", "runs.csv", *NAMED[:6], "--where", "width=64")
     assert code == 0

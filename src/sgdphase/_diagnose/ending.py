@@ -10,17 +10,24 @@ from sgdphase.diagram import Equivalent
 FURTHEST = 1024  # no row goes beyond this many times the user's batch
 
 
-def last_batch(batch: int, top: int, largest: int | None, rows: Sequence[Equivalent | None]) -> str:
+def last_batch(
+    batch: int,
+    top: int,
+    largest: int | None,
+    rows: Sequence[Equivalent | None],
+    *,
+    alike: int | None = None,
+) -> str:
     """Why no batch above `top` is tried; empty if one can be.
 
-    `batch` is the user's, `rows` are those of the largest batches, and `largest` is the number of
-    training points if that is known.
+    `batch` is the user's, `rows` are those of the largest batches, `largest` is the number of
+    training points if that is known, and `alike` a batch that trains exactly as `top` does.
     """
-    if largest is None:
-        return "the number of points is not known: --batches asks about larger ones"
+    if alike is not None:
+        return f"batch {alike} trains exactly as batch {top}: it has no more points to take"
     if len(rows) == 2 and all(row is not None and row.exists is False for row in rows):
         return "at the two largest batches no lr is as good"
-    if 2 * top > largest:
+    if largest is not None and 2 * top > largest:
         return f"twice batch {top} is more than the {largest} training points"
     if 2 * top > FURTHEST * batch:
         return f"batch {top} is {FURTHEST} times yours"

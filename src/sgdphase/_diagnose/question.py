@@ -41,6 +41,7 @@ from sgdphase._diagnose.unknown import (
     no_stable_lr,
     open_regime,
     open_verdicts,
+    unused_seed,
     user_failures,
     warnings_of,
 )
@@ -74,6 +75,7 @@ class BatchQuestion:
     table_seconds: float | None = None
     enough: float | None = None  # seconds of the whole table, if the budget is smaller
     done: list[int] = field(default_factory=list)
+    alike: int | None = None  # a batch that trains exactly as the largest of `done`
     before: dict[int, int] = field(default_factory=dict)  # rates per batch that the store had
     unknown: list[str] = field(default_factory=list)
     ended: str = ""  # why the search ended
@@ -91,6 +93,8 @@ class BatchQuestion:
             complete = self._learn(Reference(self.point), "your own training")
             if any(user_failures(self.point.setting, self._outcomes())):
                 return self._diagnosis()
+            for warning in unused_seed(self.point.setting, self._outcomes()):
+                self.runner.report(f"warning: {warning}")
             complete = complete and self._rows(wanted)
             complete = complete and self._learn(
                 Neighbours(self.point, self.largest or 2 * self.point.batch), "the regime"
@@ -201,11 +205,16 @@ class BatchQuestion:
                 return False
             row = self._row_of(batch)
             missing = missing + 1 if row is not None and row.exists is False else 0
-            if missing == 2 and self.batches is None:
+            if self.alike is not None or (missing == 2 and self.batches is None):
                 break
         return True
 
     def _row(self, batch: int) -> bool:
+        """One row, unless the batch turns out to be no other training. False if out of budget."""
+        if not self._compared_with_smaller(batch):
+            return False
+        if self.alike is not None:
+            return True
         complete = self._search(batch)
         if complete:
             self.done.append(batch)
@@ -216,6 +225,27 @@ class BatchQuestion:
                 texts = (text for text in row_cells(answer, row)[1:] if text)
                 self.runner.report(f"batch {batch}: {', '.join(texts)}")
         return complete
+
+    def _compared_with_smaller(self, batch: int) -> bool:
+        """See whether a batch trains exactly as a smaller one: it may exceed an unknown number.
+
+        Metrics of few digits may agree in one seed by chance, hardly in three. False if out of
+        budget.
+        """
+        point, below = self.point, max((b for b in self.done if b < batch), default=None)
+        row = None if below is None or self.largest or self.batches else self._row_of(below)
+        if row is None or below is None:
+            return True
+        for seed in range(3):
+            here, there = (Trial(row.lr.value, b, seed, point.epochs) for b in (below, batch))
+            if here not in self._outcomes():
+                return True
+            if not self._learn(Once((there,)), f"batch {batch}"):
+                return False
+            if self._outcomes()[here].observables != self._outcomes()[there].observables:
+                return True
+        self.alike = batch
+        return True
 
     def _search(self, batch: int) -> bool:
         place = (batch, self.point.epochs)
@@ -270,7 +300,7 @@ class BatchQuestion:
         if self.batches is not None:
             return "no other batch was asked for"
         rows = [self._row_of(batch) for batch in sorted(self.done)[-2:]]
-        return last_batch(self.point.batch, self._top, self.largest, rows)
+        return last_batch(self.point.batch, self._top, self.largest, rows, alike=self.alike)
 
     def _row_of(self, batch: int) -> Equivalent | None:
         table = self._table()
@@ -305,7 +335,7 @@ class BatchQuestion:
             metric=point.metric,
             table=self._table(),
             regime=regime_of(point, self._outcomes()),
-            warnings=tuple(user.warnings),
+            warnings=(*unused_seed(point.setting, self._outcomes()), *user.warnings),
             unknown=(*user_failures(point.setting, self._outcomes()), *self.unknown, *skipped),
             seconds=monotonic() - self.started,
             settings=user.settings(),

@@ -175,14 +175,19 @@ def advice(d: Diagnosis) -> str:
         return "Your training gives no result to compare with: see below."
     if not d.equivalents:
         return "No other batch was compared with yours."
-    if not any(row.batch > d.batch for row in d.equivalents):
+    larger = [row.batch for row in d.equivalents if row.batch > d.batch]
+    if not larger:
         return "Each row has the lr that goes with its batch."
-    best, none = d.recommended, d.first_none
+    best, none, limit = d.recommended, d.first_none, d.table.largest_batch
     sentences = []
     if best is not None:
         sentences.append(f"Raise the batch to {best.batch}, with lr = {_formula(d, best)}.")
-    elif none is not None and none.batch == min(r.batch for r in d.equivalents):
-        sentences.append(f"Stay at batch {d.batch}.")
+    elif none is not None and none.batch == min(larger):
+        if none.batch <= 2 * d.batch or (limit and limit.batch.high < 2 * d.batch):
+            sentences.append(f"Stay at batch {d.batch}.")
+        else:
+            between = f"between {d.batch} and {none.batch}"
+            sentences.append(f"No batch {between} was compared with yours, and one may do.")
     else:
         sentences.append("Whether a larger batch learns the same is open: see below.")
     if none is not None:
@@ -190,7 +195,6 @@ def advice(d: Diagnosis) -> str:
         lost = d.regime.name == "time-limited" and set(none.differs) & set(d.table.observables)
         what = "makes up for the lost steps" if lost else f"gives the same {metric_name(d.metric)}"
         sentences.append(f"From {none.batch} on no learning rate {what}.")
-    limit = d.table.largest_batch
     if limit is not None and not math.isinf(limit.batch.high):
         sentences.append(
             f"On a curve through all rows, the {metric_name(d.metric)} stays within the tolerance "

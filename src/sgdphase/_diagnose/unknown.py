@@ -13,10 +13,11 @@ from sgdphase.errors import listed
 
 _TOO_MANY = 100  # seeds: more are not suggested
 
+_GIVEN_UP = "took far longer than the others and was given up"
 _FAILURES: dict[str, Callable[[Outcome], bool]] = {
     "diverged (its loss is not finite)": lambda outcome: outcome.status == "diverged",
     "ended with a higher loss than it started with": lambda outcome: went_up(outcome.observables),
-    "took far longer than the others and was given up": lambda outcome: outcome.status == "budget",
+    _GIVEN_UP: lambda outcome: outcome.status == "budget",
 }
 
 
@@ -29,9 +30,22 @@ def user_failures(yours: Setting, outcomes: Mapping[Trial, Outcome]) -> Iterator
     ]
     for what, happened in _FAILURES.items():
         if count := sum(map(happened, mine)):
-            yield (
-                f"everything: your training {what} in {count} of {len(mine)} seeds; try a lower lr"
-            )
+            advice = "see whether it hangs" if what == _GIVEN_UP else "try a lower lr"
+            yield f"everything: your training {what} in {count} of {len(mine)} seeds; {advice}"
+
+
+def unused_seed(yours: Setting, outcomes: Mapping[Trial, Outcome]) -> Iterator[str]:
+    """What it means if the user's training is the same in every seed."""
+    mine = [
+        outcome.observables
+        for trial, outcome in outcomes.items()
+        if (trial.lr, trial.batch, trial.epochs) == (yours.lr, yours.batch, yours.epochs)
+    ]
+    if len(mine) > 1 and all(each == mine[0] for each in mine):
+        yield (
+            f"all {len(mine)} seeds of your training gave exactly the same: your code does not use "
+            "the seed, and intervals and verdicts know nothing of the noise between seeds"
+        )
 
 
 def named(batches: Sequence[int]) -> str:
@@ -47,11 +61,10 @@ def named(batches: Sequence[int]) -> str:
 
 def no_stable_lr(batch: int, outcomes: Mapping[Trial, Outcome]) -> str:
     """Why a batch has no row."""
-    rates = {trial.lr for trial in outcomes if trial.batch == batch}
-    return (
-        f"batch {batch}: at each of the {len(rates)} learning rates tried, a training "
-        "diverged or ended with a higher loss than it started with"
-    )
+    here = {trial: outcome for trial, outcome in outcomes.items() if trial.batch == batch}
+    what = [text for text, happened in _FAILURES.items() if any(map(happened, here.values()))]
+    rates = len({trial.lr for trial in here})
+    return f"batch {batch}: at each of the {rates} learning rates tried, a training {listed(what)}"
 
 
 def open_verdicts(diagnosis: Diagnosis, most_seeds: int) -> Iterator[str]:

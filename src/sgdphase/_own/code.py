@@ -116,7 +116,12 @@ def load(path: str | Path) -> UserCode:
             name = Path(error.filename or path).name
             place = name if error.lineno is None else f"{name}, line {error.lineno}"
             raise UserError(f"{place}: {error.msg}") from None
-        except (Exception, SystemExit) as error:
+        except SystemExit as error:
+            raise UserError(
+                f"{_place(error, {str(path)}) or path.name}: the file ends here when it is loaded; "
+                f"a script that reads its own options is run by --command 'python {path.name} ...'"
+            ) from error
+        except Exception as error:
             reason = f"{type(error).__name__}: {' '.join(str(error).split())}".rstrip(": ")
             raise UserError(f"{_place(error, {str(path)}) or path.name}: {reason}") from error
     # `model` may be a torch module itself, which is callable, too.

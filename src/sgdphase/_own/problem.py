@@ -199,7 +199,7 @@ def _read(code: UserCode) -> _Opened:
     if missing:
         raise InputError(
             f"{code.name}: has no {' and no '.join(missing)}; must have model() and data(), or "
-            "train(lr, batch, epochs, seed)"
+            "train(lr, batch, epochs, seed); a script with options is run by --command"
         )
     data = labelled(code, "data")
     test = labelled(code, "test_data", data) if "test_data" in code else None

@@ -89,7 +89,9 @@ def parts(d: Diagnosis, drawn: Mapping[str, bytes]) -> list[Html]:
         heading("Glossary"),
         pairs(_GLOSSARY),
         heading("Runs"),
-        paragraph(f"{d.trainings} trainings, {d.seconds:.0f} s. {ended(d)}"),
+        paragraph(
+            f"The answer uses {d.trainings} trainings; the call took {d.seconds:.0f} s. {ended(d)}"
+        ),
         every_run(d.runs),
     ]
 

@@ -230,7 +230,8 @@ def diagnose(
             diagnosis = run_diagnosis(
                 file, **common, **of_epochs, seeds=seeds, command=told, gpus=parts(gpus)
             )
-        spent = f"{diagnosis.trainings} trainings, {duration(diagnosis.seconds)}."
+        took = duration(diagnosis.seconds)
+        spent = f"The answer uses {diagnosis.trainings} trainings; this command took {took}."
         answer(diagnosis.as_dict(), json, lambda: print(f"{diagnosis}\n{spent}"))
         if folder is not None:
             from sgdphase._report import diagnosis_page

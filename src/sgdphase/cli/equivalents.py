@@ -17,6 +17,7 @@ from sgdphase.cli._tables import (
     Tolerance,
     ValueColumn,
     Where,
+    each_table,
     tables_of,
 )  # fmt: skip
 
@@ -56,13 +57,15 @@ def equivalents(
     tables = tables_of(
         table, by, where, higher, lr=lr, batch=batch, value=value, seed=seed, epochs=epochs
     )
-    found = [table_diagnosis(each, your_lr, your_batch, tolerance) for each in tables]
-    document = found[0].as_dict() if len(found) == 1 else [
-        {"by": dict(each.by), **one.as_dict()} for each, one in zip(tables, found, strict=True)
+    found = each_table(
+        tables, lambda each: (each, table_diagnosis(each, your_lr, your_batch, tolerance))
+    )
+    document = found[0][1].as_dict() if len(tables) == 1 else [
+        {"by": dict(each.by), **one.as_dict()} for each, one in found
     ]  # fmt: skip
 
     def text() -> None:
-        for each, one in zip(tables, found, strict=True):
+        for each, one in found:
             print(f"{each.name}\n{one}\n" if each.by else one)
 
     answer(document, json, text)

@@ -19,6 +19,8 @@ from sgdphase.stats import LEVEL, Estimate, curve_end
 
 # Seeds that a setting needs to be called the best of its batch.
 ENOUGH = 5
+# Rows further apart than this factor do not tell where between them the tolerance is left.
+WIDE = 4
 # A setting represents a learning rate this near to it, in log lr: a twelfth of an octave.
 NEAR = math.log(2) / 12
 
@@ -247,6 +249,10 @@ def largest_batch(
         tolerance,
         level=level,
     )
+    below = max(b for b in (batch, *(row.batch for row in known)) if b <= end.value)
+    above = min((row.batch for row in known if row.batch > end.value), default=below)
+    if above > WIDE * below:  # what happens in between is not known
+        end = Estimate(end.value, min(end.low, below), max(end.high, above))
     reason = "there the curve through all rows leaves the tolerance"
     if math.isinf(end.high) and end.value >= known[-1].batch:
         reason = f"no batch up to {known[-1].batch} leaves the tolerance"
