@@ -38,6 +38,17 @@ def require(name: str, value: float | None, valid: Callable[[float], bool], want
     raise InputError(f"{name} = {one_line(value)}: must be {wanted}")
 
 
+def require_whole(name: str, value: float | None, least: int = 1) -> None:
+    """Raise `InputError` unless `value` is a whole number of at least `least`.
+
+    >>> require_whole("depth", 2.5)
+    Traceback (most recent call last):
+        ...
+    sgdphase.errors.InputError: depth = 2.5: must be an integer of at least 1
+    """
+    require(name, value, lambda n: n >= least and n == n // 1, f"an integer of at least {least}")
+
+
 def require_type(name: str, value: object, kind: type | tuple[type, ...], wanted: str) -> None:
     """Raise `InputError` unless `value` is of this type."""
     if not isinstance(value, kind):

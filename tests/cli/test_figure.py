@@ -99,3 +99,15 @@ def test_all_that_makes_nothing_is_no_success(
         run("figure", "all", "--from", str(tmp_path), "--out", str(out))
     assert "\n" not in str(error.value)
     assert not out.exists()
+
+
+def test_from_tables_says_the_scale_of_their_runs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run("figure", "fig3", "--from", str(GALLERY / "runs"), "--out", str(tmp_path))
+    assert capsys.readouterr().out.startswith("fig3 (paper)\n")
+
+
+def test_workers_of_this_machine_are_refused_with_a_cluster() -> None:
+    with pytest.raises(InputError, match="--workers: is of this machine, and --dask has its own"):
+        run("figure", "fig3", "--workers", "2", "--dask", "tcp://here:8786")

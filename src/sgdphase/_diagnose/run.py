@@ -24,7 +24,7 @@ from sgdphase._own import command as command_of
 from sgdphase._parameters import UNKNOWN_SIZE
 from sgdphase._sweep import Store, Workers
 from sgdphase._sweep.workers import Kept, workers_of
-from sgdphase.errors import InputError, require
+from sgdphase.errors import InputError, require, require_whole
 from sgdphase.stats import seconds_of
 
 # A first guess of lr ~ batch^exponent: by its square root the step of an adaptive optimizer grows.
@@ -134,7 +134,7 @@ def diagnose(
     """
     started = monotonic()
     _check(lr, batch, seeds)
-    require("epochs", epochs, lambda n: n >= 1 and n == int(n), "an integer of at least 1")
+    require_whole("epochs", epochs)
     seconds = seconds_of(budget)
     beta1, beta2 = betas or (None, None)
     told = _command(command, metrics)
@@ -245,9 +245,8 @@ def diagnose_until_fitted(
 
 def _check(lr: float, batch: int, seeds: int | None) -> None:
     require("lr", lr, lambda x: 0 < x < math.inf, "a finite number above 0")
-    require("batch", batch, lambda b: b >= 1 and b == int(b), "an integer of at least 1")
-    least = 2 if seeds is None else seeds
-    require("seeds", least, lambda n: n >= 2 and n == int(n), "an integer of at least 2")
+    require_whole("batch", batch)
+    require_whole("seeds", 2 if seeds is None else seeds, least=2)
 
 
 def _loaded(model: Any, data: Any, *, say: Say, **given: Any) -> UserTraining:

@@ -47,6 +47,13 @@ def set_up(data_dir: Path | None, device: str | None = None, dask: str | None = 
     importlib.import_module("sgdphase.networks").use_device(device)
 
 
+def refuse_with_dask(address: str | None, **of_this_machine: object) -> None:
+    """Raise `InputError` if options about workers of this machine are given with a cluster."""
+    for name, value in of_this_machine.items():
+        if address is not None and value not in (None, ""):
+            raise InputError(f"--{name}: is of this machine, and --dask has its own workers")
+
+
 def one_thread() -> None:
     """Batches are small: a second thread costs more than it gives, unless the user knows better."""
     if "OMP_NUM_THREADS" not in os.environ:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sgdphase._models import EPOCH_LOSSES
-from sgdphase.cli._networks import set_up
+from sgdphase.cli._networks import refuse_with_dask, set_up
 from sgdphase.cli._options import (
     JSON,
     Dask,
@@ -269,8 +269,7 @@ def _cluster(
 ) -> int | Callable[[], Workers] | None:
     if address is None:
         return workers
-    if workers is not None or gpus:
-        raise InputError(f"{'gpus' if gpus else 'workers'} and dask: give one of them")
+    refuse_with_dask(address, workers=workers, gpus=gpus)
     from sgdphase._sweep import DaskWorkers
 
     return lambda: DaskWorkers(address)

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from sgdphase._sweep import DaskWorkers, Store, progress_on
-from sgdphase.cli._networks import set_up
+from sgdphase.cli._networks import refuse_with_dask, set_up
 from sgdphase.cli._options import JSON, Dask, DataDir, WorkerCount
 from sgdphase.cli._output import answer, text_width
 from sgdphase.errors import InputError, check_folder, listed
@@ -54,6 +54,7 @@ def figure(
         raise InputError(f"no figure given; there are {', '.join(FIGURES)}, and all")
     check_folder(out)
     set_up(data_dir)
+    refuse_with_dask(dask, workers=workers)
     ledger: list[dict[str, Any]] = []
     left_out: list[str] = []
     figures = chosen(names)
@@ -76,9 +77,10 @@ def figure(
                 raise
             left_out.append(f"{each.name}: {error}")
             continue
-        ledger += [claim.as_dict() | {"figure": each.name, "scale": scale} for claim in made]
+        rows = [claim.as_dict() for claim in made]
+        ledger += [row | {"figure": each.name, "scale": made.scale} for row in rows]
         if not json:
-            _print_claims([claim.as_dict() for claim in made], f"{each.name} ({scale})")
+            _print_claims(rows, f"{each.name} ({made.scale})")
     if len(left_out) == len(figures):
         raise InputError(f"no figure was made; {left_out[0]}")
     for text in left_out:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sgdphase._models import MODELS, NETWORKS, Model
-from sgdphase.cli._networks import problem_of, set_up
+from sgdphase.cli._networks import problem_of, refuse_with_dask, set_up
 from sgdphase.cli._options import (
     JSON,
     Dask,
@@ -99,6 +99,7 @@ def _sweep(
     from sgdphase._sweep.workers import workers_of
 
     set_up(data_dir, device, dask)
+    refuse_with_dask(dask, workers=workers)
     plan = grid(problem_of(given.pop("data")), model=model.name, **given)
     if not dask:  # whose workers may have more
         check_fits(plan)
@@ -137,8 +138,7 @@ def _sweep_command(
         raise InputError("--train-size: the command has no {train_size}")
     plan = grid(problem, **given)
     opened = Store(store)
-    if dask and (gpus or slots is not None):
-        raise InputError("--slots and --gpus: are of this machine; --dask has its own workers")
+    refuse_with_dask(dask, slots=slots, gpus=gpus)
     team = DaskWorkers(dask) if dask else workers_of(slots, parts(gpus))
     for note in problem.notes:
         if given["seeds"] > 1 or "{seed}" not in note:

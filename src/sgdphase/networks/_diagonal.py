@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 from torch.nn import Parameter
 
-from sgdphase.errors import require
+from sgdphase.errors import require_whole
 
 
 class DiagonalLinear(torch.nn.Module):
@@ -43,7 +43,7 @@ class DiagonalLinear(torch.nn.Module):
         self, inputs: int, *, depth: int = 2, generator: torch.Generator | None = None
     ) -> None:
         for name, value in (("inputs", inputs), ("depth", depth)):
-            require(name, value, lambda size: size >= 1, "at least 1")
+            require_whole(name, value)
         super().__init__()
         self._depth, self._scale = depth, 1 / math.sqrt(inputs)
         self.u = Parameter(torch.ones(inputs))

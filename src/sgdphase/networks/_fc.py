@@ -20,7 +20,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from sgdphase.errors import require
+from sgdphase.errors import require_whole
 from sgdphase.networks._activations import WAYS_BACK
 from sgdphase.networks._activations import activation as activation_of
 
@@ -59,7 +59,7 @@ class FullyConnected(torch.nn.Module):
         generator: torch.Generator | None = None,
     ) -> None:
         for name, value in (("inputs", inputs), ("depth", depth), ("width", width)):
-            require(name, value, lambda size: size >= 1, "at least 1")
+            require_whole(name, value)
         super().__init__()
         self._activate, rms = activation_of(activation)
         self.activation = activation

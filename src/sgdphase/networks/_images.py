@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from sgdphase.errors import require
+from sgdphase.errors import require_whole
 from sgdphase.networks._activations import activation as activation_of
 
 
@@ -21,7 +21,7 @@ class ImageNetwork(torch.nn.Module):
         generator: torch.Generator | None = None,
     ) -> None:
         for name, value in (("channels", channels), ("width", width)):
-            require(name, value, lambda size: size >= 1, "at least 1")
+            require_whole(name, value)
         super().__init__()
         self._activate, self._rms = activation_of(activation)
         self.activation = activation

@@ -142,11 +142,12 @@ class Figure(Shown):
 
     def decide(self, runs: Runs, scale: Scale) -> Claims:
         """The claims with their verdicts, from `runs` at a `scale`."""
-        return Claims(
+        claims = (
             replace(claim, id=f"{self.name}.{claim.id}", cost=self._cost(claim, runs, scale))
             for part in self.claims
             for claim in decided(part, runs)
         )
+        return Claims(claims, scale)
 
     def _cost(self, claim: Claim, runs: Runs, scale: Scale) -> str:
         """What it would take to decide a claim that `runs` do not."""

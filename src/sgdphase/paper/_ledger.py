@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, Literal, Self, get_args
 
 from sgdphase._display import Columns, Shown
 from sgdphase.stats import Estimate, digits
@@ -64,9 +64,20 @@ class Claim(Shown):
 
 
 class Claims(Shown, tuple[Claim, ...]):
-    """The claims of a figure with their verdicts, returned by `make`: a tuple with a table."""
+    """The claims of a figure with their verdicts, returned by `make`: a tuple with a table.
 
-    __slots__ = ()
+    Attributes
+    ----------
+    scale : "quick", "laptop", "paper" or None
+        That of the runs by which they were decided.
+    """
+
+    scale: Scale | None
+
+    def __new__(cls, claims: Iterable[Claim] = (), scale: Scale | None = None) -> Self:
+        made = super().__new__(cls, claims)
+        made.scale = scale
+        return made
 
     def _lines(self) -> list[str]:
         return [totals([claim.as_dict() for claim in self])]

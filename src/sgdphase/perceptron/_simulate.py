@@ -14,7 +14,7 @@ from sgdphase._display import ShortArrays
 from sgdphase._parameters import FRACTION, NOT_NEGATIVE, POSITIVE
 from sgdphase._streams import PERCEPTRON_BATCHES
 from sgdphase._typing import FloatArray, IntArray
-from sgdphase.errors import InputError, listed, one_line, require, require_type
+from sgdphase.errors import InputError, listed, one_line, require, require_type, require_whole
 from sgdphase.perceptron import _sgd
 from sgdphase.perceptron._gaussian_noise import run_sde
 from sgdphase.perceptron._losses import NUMBERS
@@ -139,7 +139,7 @@ def simulate_sgd(
         require(name, value, lambda x: 0 <= x < math.inf, "a number of at least 0")
     if loss not in NUMBERS:
         raise InputError(f"loss = {one_line(loss)}: must be {listed(NUMBERS)}")
-    require("seed", seed, lambda s: s >= 0, "an integer of at least 0")
+    require_whole("seed", seed, least=0)
     root = math.sqrt(dim)
     threshold, rate = margin * root, lr / (batch * root)
     if loss == "hinge" and momentum == 0.0 and weight_decay == 0.0 and l1 == 0.0:
@@ -192,7 +192,7 @@ def simulate_sde(
     require("margin", margin, *POSITIVE)
     require("temperature", temperature, *NOT_NEGATIVE)
     require("max time", max_time, lambda x: x > 0, "a number above 0")
-    require("seed", seed, lambda s: s >= 0, "an integer of at least 0")
+    require_whole("seed", seed, least=0)
     dim = points.z.shape[1]
     max_steps = int(min(max_time / dt, float(MAX_STEPS)))
     given = (points.z, margin * math.sqrt(dim), temperature, dt)

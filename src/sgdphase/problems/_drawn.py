@@ -8,7 +8,7 @@ import numpy as np
 
 from sgdphase._streams import TEACHER_DIRECTION, TEACHER_TEST, TEACHER_TRAIN, data_stream
 from sgdphase._typing import FloatArray
-from sgdphase.errors import InputError, require
+from sgdphase.errors import InputError, require_whole
 from sgdphase.problems._dataset import Dataset
 
 DIRECTIONS = ("axis", "random")
@@ -30,7 +30,7 @@ class Drawn:
         raise NotImplementedError
 
     def __post_init__(self) -> None:
-        require("dim", self.dim, lambda d: d >= 2 and d == int(d), "an integer of at least 2")
+        require_whole("dim", self.dim, least=2)
 
     def train_set(self, size: int, seed: int) -> Dataset:
         """The training set of `seed`: its first `size` points."""
@@ -47,8 +47,8 @@ class Drawn:
         """Does nothing: there are no files."""
 
     def _checked(self, size: int, seed: int, use: int) -> Dataset:
-        require("size", size, lambda n: n >= 1 and n == int(n), "an integer of at least 1")
-        require("seed", seed, lambda s: s >= 0 and s == int(s), "an integer of at least 0")
+        require_whole("size", size)
+        require_whole("seed", seed, least=0)
         return self._sample(size, seed, use)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sgdphase._streams import SPLIT, data_stream
-from sgdphase.errors import InputError, require
+from sgdphase.errors import InputError, require, require_whole
 from sgdphase.problems._dataset import Dataset
 
 
@@ -51,10 +51,10 @@ class Split(ABC):
 
     def _check_size(self, size: int) -> None:
         valid = f"an integer from 1 to {len(self)} ({self._holds()})"
-        require("size", size, lambda n: 1 <= n <= len(self) and n == int(n), valid)
+        require("size", size, lambda n: 1 <= n <= len(self) and n == n // 1, valid)
 
 
 def permutation(points: int, seed: int) -> NDArray[np.intp]:
     """The order in which a seed puts the points."""
-    require("seed", seed, lambda s: s >= 0 and s == int(s), "an integer of at least 0")
+    require_whole("seed", seed, least=0)
     return data_stream(seed, SPLIT).permutation(points)
