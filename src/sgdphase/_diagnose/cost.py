@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 # Learning rates that a row tries on average, besides the one that matches.
 _RATES = 2.5
@@ -18,6 +18,18 @@ class Effort:
     factor: int
     seeds: int
     scouts: int
+
+    def batches(self, start: int, limit: int) -> list[int]:
+        """Those of its rows.
+
+        >>> Effort(4, 5, 3).batches(8, 200)
+        [32, 128]
+        """
+        batches, batch = [], start * self.factor
+        while batch <= limit:
+            batches.append(batch)
+            batch *= self.factor
+        return batches
 
 
 # The largest effort first.
@@ -76,6 +88,19 @@ def affordable(
         if seconds <= budget:
             return effort, seconds, True
     return effort, seconds, False
+
+
+def efforts_of(seeds: int | None, parallel: int) -> tuple[Effort, ...]:
+    """The efforts with the seeds that the user asks for, or with some more to fill all workers.
+
+    Workers that would wait for the last seeds train some more instead.
+    """
+    if seeds is not None:
+        return tuple(replace(e, seeds=seeds, scouts=min(e.scouts, seeds)) for e in EFFORTS)
+    return tuple(
+        replace(e, seeds=rounded(e.seeds, parallel), scouts=rounded(e.scouts, parallel))
+        for e in EFFORTS
+    )
 
 
 def rounded(seeds: int, parallel: int) -> int:

@@ -3,11 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 
+from sgdphase._diagnose.batch_search import BatchSearch
+from sgdphase._diagnose.learner import Search, Trial
 from sgdphase._diagnose.unknown import named
 from sgdphase.diagram import Equivalent
 
 FURTHEST = 1024  # no row goes beyond this many times the user's batch
+
+
+@dataclass
+class Alike(BatchSearch):
+    """Whether `batch` trains exactly as the smaller `below`: then it has no more points to take.
+
+    Metrics of few digits may agree by chance in one seed, hardly in three.
+    """
+
+    lr: float
+    below: int
+    batch: int
+    found: bool = field(default=False, init=False)
+
+    def search(self) -> Search:
+        self.found = False
+        for seed in range(3):
+            pair = [Trial(self.lr, b, seed, self.point.epochs) for b in (self.below, self.batch)]
+            yield tuple(pair)
+            here, there = (self.observations.runs[trial].observables for trial in pair)
+            if here != there:
+                return
+        self.found = True
 
 
 def last_batch(

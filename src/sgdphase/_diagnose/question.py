@@ -26,17 +26,19 @@ from sgdphase._diagnose.cost import (
     Effort,
     TrainingTime,
     affordable,
-    rounded,
+    efforts_of,
     table_seconds,
     trainings_of,
 )
-from sgdphase._diagnose.ending import finished, last_batch
+from sgdphase._diagnose.ending import Alike, finished, last_batch
 from sgdphase._diagnose.learner import Once, Searcher, Trial
 from sgdphase._diagnose.metrics import deciding_metric
 from sgdphase._diagnose.regime import Neighbours, regime_of
 from sgdphase._diagnose.runner import Runner
 from sgdphase._diagnose.text import row_cells
 from sgdphase._diagnose.unknown import (
+    EVERY,
+    left_out_rows,
     named,
     no_stable_lr,
     open_regime,
@@ -54,7 +56,6 @@ from sgdphase.stats import duration
 
 REACH = 16  # the first table ends at this many times the user's batch
 _PLANNED = 0.85  # share of the budget for the first table
-_EVERY = "every factor of two, with five seeds or more, would be measured"
 
 
 @dataclass
@@ -139,23 +140,14 @@ class BatchQuestion:
         if not self._learn(Once(second), "your own training"):
             return TrainingTime(runner.runs[self.size][first[0]].seconds, 0.0)
         here, there = (runner.runs[self.size][trial] for trial in second)
-        if there.outcome.status != "finished":
-            return TrainingTime(here.seconds, 0.0)
-        return TrainingTime.of(point.batch, here.seconds, large, there.seconds)
+        other = large if there.outcome.status == "finished" else point.batch
+        return TrainingTime.of(point.batch, here.seconds, other, there.seconds)
 
     def _planned(self, time: TrainingTime) -> tuple[Effort, list[int]]:
         """The effort that fits the budget, and the batches of its rows; reported first."""
         runner, point = self.runner, self.point
         parallel = runner.workers.parallel
-        # Workers that would wait for the last seeds train some more seeds instead.
-        efforts = tuple(
-            replace(e, seeds=rounded(e.seeds, parallel), scouts=rounded(e.scouts, parallel))
-            for e in EFFORTS
-        )
-        if self.seeds is not None:
-            efforts = tuple(
-                replace(e, seeds=self.seeds, scouts=min(e.scouts, self.seeds)) for e in EFFORTS
-            )
+        efforts = efforts_of(self.seeds, parallel)
         rows = [self._wanted(effort) for effort in efforts]
         budget = _PLANNED * max(runner.left, 0.0)
         effort, seconds, fits = affordable(point.batch, rows, time, parallel, budget, efforts)
@@ -176,7 +168,7 @@ class BatchQuestion:
         if effort != efforts[0] and self.batches is None:
             whole = table_seconds(efforts[0], point.batch, rows[0], time, parallel)
             self.enough = whole / _PLANNED + monotonic() - self.started
-            text += f"; with a budget of {duration(self.enough)} {_EVERY}"
+            text += f"; with a budget of {duration(self.enough)} {EVERY}"
         runner.report(text)
         return effort, wanted
 
@@ -186,11 +178,7 @@ class BatchQuestion:
         if self.batches is not None:
             return sorted(set(self.batches) - {start}, key=lambda b: abs(math.log(b / start)))
         limit = REACH * start if self.largest is None else min(REACH * start, self.largest)
-        batches, batch = [], start * effort.factor
-        while batch <= limit:
-            batches.append(batch)
-            batch *= effort.factor
-        return batches
+        return effort.batches(start, limit)
 
     # Runs
 
@@ -211,7 +199,7 @@ class BatchQuestion:
 
     def _row(self, batch: int) -> bool:
         """One row, unless the batch turns out to be no other training. False if out of budget."""
-        if not self._compared_with_smaller(batch):
+        if not self._is_new(batch):
             return False
         if self.alike is not None:
             return True
@@ -226,26 +214,19 @@ class BatchQuestion:
                 self.runner.report(f"batch {batch}: {', '.join(texts)}")
         return complete
 
-    def _compared_with_smaller(self, batch: int) -> bool:
-        """See whether a batch trains exactly as a smaller one: it may exceed an unknown number.
+    def _is_new(self, batch: int) -> bool:
+        """See whether a batch trains as the one below, where the number of points is unknown.
 
-        Metrics of few digits may agree in one seed by chance, hardly in three. False if out of
-        budget.
+        False if the budget was spent.
         """
-        point, below = self.point, max((b for b in self.done if b < batch), default=None)
+        below = max((b for b in self.done if b < batch), default=None)
         row = None if below is None or self.largest or self.batches else self._row_of(below)
-        if row is None or below is None:
+        if row is None:
             return True
-        for seed in range(3):
-            here, there = (Trial(row.lr.value, b, seed, point.epochs) for b in (below, batch))
-            if here not in self._outcomes():
-                return True
-            if not self._learn(Once((there,)), f"batch {batch}"):
-                return False
-            if self._outcomes()[here].observables != self._outcomes()[there].observables:
-                return True
-        self.alike = batch
-        return True
+        learner = Alike(self.point, row.lr.value, row.batch, batch)
+        complete = self._learn(learner, f"batch {batch}")
+        self.alike = batch if learner.found else None
+        return complete
 
     def _search(self, batch: int) -> bool:
         place = (batch, self.point.epochs)
@@ -322,11 +303,8 @@ class BatchQuestion:
         )  # fmt: skip
 
     def _diagnosis(self) -> Diagnosis:
-        point, user = self.point, self.runner.user
-        skipped = []
-        if self._skipped and self.enough is not None:
-            more = f"with a budget of {duration(self.enough)} {_EVERY}"
-            skipped = [f"{named(self._skipped)}: {more}"]
+        point, user, outcomes = self.point, self.runner.user, self._outcomes()
+        skipped = left_out_rows(self._skipped, self.enough)
         answer = Diagnosis(
             lr=point.lr,
             batch=point.batch,
@@ -334,9 +312,9 @@ class BatchQuestion:
             train_size=self.largest,
             metric=point.metric,
             table=self._table(),
-            regime=regime_of(point, self._outcomes()),
-            warnings=(*unused_seed(point.setting, self._outcomes()), *user.warnings),
-            unknown=(*user_failures(point.setting, self._outcomes()), *self.unknown, *skipped),
+            regime=regime_of(point, outcomes),
+            warnings=(*unused_seed(point.setting, outcomes), *user.warnings),
+            unknown=(*user_failures(point.setting, outcomes), *self.unknown, *skipped),
             seconds=monotonic() - self.started,
             settings=user.settings(),
             estimated_seconds=self.estimated,
@@ -344,14 +322,11 @@ class BatchQuestion:
             ended=self.ended,
             runs=self.runner.used_runs(),
         )
+        more = (*open_verdicts(answer, point.most_seeds), *open_regime(answer))
         return replace(
             answer,
             warnings=(*answer.warnings, *warnings_of(answer, user)),
-            unknown=(
-                *answer.unknown,
-                *open_verdicts(answer, point.most_seeds),
-                *open_regime(answer),
-            ),
+            unknown=(*answer.unknown, *more),
         )
 
     @property

@@ -10,7 +10,9 @@ from sgdphase._own import UserProblem, UserTraining
 from sgdphase._records import Outcome
 from sgdphase.diagram._training_runs import Setting, went_up
 from sgdphase.errors import listed
+from sgdphase.stats import duration
 
+EVERY = "every factor of two, with five seeds or more, would be measured"
 _TOO_MANY = 100  # seeds: more are not suggested
 
 _GIVEN_UP = "took far longer than the others and was given up"
@@ -57,6 +59,12 @@ def named(batches: Sequence[int]) -> str:
     if not batches:
         return ""
     return f"batch{'es' * (len(batches) > 1)} {listed(map(str, batches), 'and')}"
+
+
+def left_out_rows(batches: Sequence[int], enough: float | None) -> Iterator[str]:
+    """Batches that a small budget left out; `enough` is one in seconds that is large enough."""
+    if batches and enough is not None:
+        yield f"{named(batches)}: with a budget of {duration(enough)} {EVERY}"
 
 
 def no_stable_lr(batch: int, outcomes: Mapping[Trial, Outcome]) -> str:
