@@ -435,6 +435,16 @@ def test_errors_of_the_user_are_shown_with_their_line(tmp_path: Path) -> None:
         sp.diagnose(path, lr=0.1, batch=16, epochs=10, workers=0, say=lambda line: None)
 
 
+def test_an_error_at_the_largest_lr_says_what_to_give_instead() -> None:
+    def train(lr: float, batch: int, epochs: int, seed: int) -> dict[str, float]:
+        if lr > 0.15:
+            raise FloatingPointError("overflow")
+        return law(lr, batch, epochs, seed)
+
+    with pytest.raises(UserError, match=r"overflow .*too large for it, it should give nan"):
+        ask(train)
+
+
 def test_options_that_do_not_fit_are_refused(blobs: Callable[..., Diagnosis]) -> None:
     for options, said in (
         ({"loss": "square"}, "loss = 'square': must be cross-entropy, hinge, mse"),

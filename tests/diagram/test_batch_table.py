@@ -56,8 +56,11 @@ def test_a_tried_lr_that_learns_the_same_is_named_if_the_match_is_open() -> None
 
 
 def test_an_end_that_is_not_known_is_a_question_mark() -> None:
-    table = table_of(YOURS | {(32, 0.2): (1.001 + SPREAD[::-1]).tolist()}, progress=False)
-    assert "0.2; between ? and ?" in answer_of(table)
+    same = {(32, 0.2): (1.001 + SPREAD[::-1]).tolist()}
+    assert "0.2; others may do, too" in answer_of(table_of(YOURS | same, progress=False))
+    worse = {(32, 0.1): (1.5 + SPREAD).tolist()}
+    table = table_of(YOURS | same | worse, progress=False)
+    assert "0.2; between 0.1 and ?" in answer_of(table)
 
 
 def test_the_best_of_those_tried_is_the_best_of_all() -> None:

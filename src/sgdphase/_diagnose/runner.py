@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from time import monotonic
 
@@ -168,7 +168,7 @@ class Runner:
             if run is None or _is_given_up(run):
                 continue
             if run.outcome.status == "failed":
-                raise _error(run)
+                raise _error(run, known.values())
             known[trial] = run
             self.made += 1
         late = tuple(trial for trial in trials if trial not in known)
@@ -195,12 +195,18 @@ def _is_given_up(run: Run) -> bool:
     return run.outcome.status == "budget" and not run.outcome.observables
 
 
-def _error(run: Run) -> InputError:
-    """The last line of a traceback names the error; a UserError has the user's line."""
+def _error(run: Run, others: Iterable[Run]) -> InputError:
+    """The last line of a traceback names the error; a UserError has the user's line.
+
+    Where all others had a smaller lr, this one may be too large.
+    """
     last = run.traceback.strip().splitlines()[-1] if run.traceback.strip() else "unknown"
     kind, _, message = last.partition(": ")
     name = kind.rpartition(".")[2]
     where = f"lr {run.training.lr:g}, batch {run.training.batch}, seed {run.training.seed}"
     if name in (UserError.__name__, InputError.__name__):
-        return UserError(f"{message} (at {where})")
+        ended = [other.training.lr for other in others]
+        large = ended and run.training.lr > max(ended)
+        more = "; if this lr is too large for it, it should give nan, not an error" if large else ""
+        return UserError(f"{message} (at {where}){more}")
     return InputError(f"a training failed at {where}: {last}")

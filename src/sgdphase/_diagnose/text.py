@@ -165,6 +165,8 @@ def _rate(row: Equivalent, *, yours: bool) -> str:
         return shown(row.lr)
     if row.exists:
         low, high = (digits(end) or "?" for end in (row.lr.low, row.lr.high))
+        if low == high == "?":
+            return f"{digits(row.lr.value)}; others may do, too"
         return f"{digits(row.lr.value)}; between {low} and {high}"
     return f"{digits(row.lr.value)} (best of {row.tried or 'those'} tried)"
 
