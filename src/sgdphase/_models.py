@@ -97,6 +97,19 @@ class Model:
 # Stands for a user's `module:function`.
 OUTSIDE = Model("module:function", trainer="", anything=True)
 
+# What the convolutional networks have in common.
+_IMAGES = Model(
+    "images",
+    trainer="sgdphase.networks",
+    shape={"width": 32, "activation": "relu"},
+    images=True,
+    train_example="--data cifar-animals --train-size 512 --lr 8 --batch 16",
+    sweep_example="--train-size 256 --lr 2^-2..2^6*4 --batch 1..256*4 --test-size 2048 --seeds 2",
+    data="cifar-animals",
+    defaults={"train_size": 1024, "margin": 2.0**-15, "lr": 8.0, "batch": 16, "width": 8,
+              "test_size": 8192},
+)  # fmt: skip
+
 MODELS: dict[str, Model] = {
     model.name: model
     for model in (
@@ -108,7 +121,7 @@ MODELS: dict[str, Model] = {
             what="the perceptron on the teacher task",
             train_example="--train-size 8192 --dim 128 --chi 1 --margin 2^-7 --lr 16 --batch 8 "
             "--seeds 5",
-            sweep_example="--lr 2^-4..2^4 --batch 1..256*4 --seeds 3 --store runs.sqlite",
+            sweep_example="--lr 2^-4..2^4 --batch 1..256*4 --seeds 3",
             defaults={"train_size": 8192, "lr": 16.0, "batch": 8},
         ),
         Model(
@@ -121,24 +134,16 @@ MODELS: dict[str, Model] = {
             train_example="--data mnist-parity --train-size 4096 --margin 2^-15 --lr 8 --batch 16 "
             "--seeds 1 --json",
             sweep_example="--train-size 1024 --lr 2^-5..2^5*4 --batch 1..256*4 --test-size 4096 "
-            "--seeds 3 --store fc.sqlite",
+            "--seeds 3",
             data="mnist-parity",
             defaults={"train_size": 4096, "margin": 2.0**-15, "lr": 8.0, "batch": 16},
         ),
-        Model(
-            "mobilenet",
-            trainer="sgdphase.networks",
+        replace(
+            _IMAGES,
+            name="mobilenet",
             network="sgdphase.networks:MobileNet",
-            shape={"width": 32, "activation": "relu"},
-            images=True,
             what="the paper's convolutional network (MobileNet-like)",
             note="The paper has --width 32; 8 is for one core.",
-            train_example="--data cifar-animals --train-size 512 --lr 8 --batch 16",
-            sweep_example="--train-size 256 --lr 2^-2..2^6*4 --batch 1..256*4 --test-size 2048 "
-            "--seeds 2 --store cnn.sqlite",
-            data="cifar-animals",
-            defaults={"train_size": 1024, "margin": 2.0**-15, "lr": 8.0, "batch": 16, "width": 8,
-                      "test_size": 8192},
             help={"width": "h: the first layer has 4h channels."},
         ),
         Model(
@@ -151,40 +156,24 @@ MODELS: dict[str, Model] = {
             note="F(x) = sum_i (u_i^depth - v_i^depth) x_i / sqrt(d), with u = v = 1 at the start.",
             train_example="--dim 32 --train-size 1024 --lr 0.5 --batch 8",
             sweep_example="--dim 32 --train-size 512 --lr 2^-8..2^2*4 --batch 1..256*4 "
-            "--test-size 4096 --seeds 3 --store diagonal.sqlite",
+            "--test-size 4096 --seeds 3",
             data="teacher",
             defaults={"train_size": 1024, "lr": 0.5, "batch": 8},
             help={"depth": "Power of the weights."},
         ),
-        Model(
-            "cnn",
-            trainer="sgdphase.networks",
+        replace(
+            _IMAGES,
+            name="cnn",
             network="sgdphase.networks:PlainCNN",
-            shape={"width": 32, "activation": "relu"},
-            images=True,
             image_size=True,
             what="a plain convolutional network (two layers)",
-            train_example="--train-size 512 --lr 8 --batch 16",
-            sweep_example="--train-size 256 --lr 2^-2..2^6*4 --batch 1..256*4 --test-size 2048 "
-            "--seeds 2 --store plain.sqlite",
-            data="cifar-animals",
-            defaults={"train_size": 1024, "margin": 2.0**-15, "lr": 8.0, "batch": 16, "width": 8,
-                      "test_size": 8192},
             help={"width": "h: the layers have h and 2h channels."},
         ),
-        Model(
-            "vgg11",
-            trainer="sgdphase.networks",
+        replace(
+            _IMAGES,
+            name="vgg11",
             network="sgdphase.networks:VGG11",
-            shape={"width": 32, "activation": "relu"},
-            images=True,
             what="VGG11 in the parametrisation of the paper's networks",
-            train_example="--train-size 512 --lr 8 --batch 16",
-            sweep_example="--train-size 256 --lr 2^-2..2^6*4 --batch 1..256*4 --test-size 2048 "
-            "--seeds 2 --store vgg11.sqlite",
-            data="cifar-animals",
-            defaults={"train_size": 1024, "margin": 2.0**-15, "lr": 8.0, "batch": 16, "width": 8,
-                      "test_size": 8192},
             help={"width": "h: the layers have h to 8h channels."},
         ),
         Model(

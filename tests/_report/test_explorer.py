@@ -20,8 +20,9 @@ import pytest
 from sgdphase import theory
 from sgdphase._report import explorer_page
 from sgdphase._report.bundle import bundle
-from sgdphase._report.plane_data import read_table, table_plane
+from sgdphase._report.plane_data import table_plane
 from sgdphase.diagram import phase_diagram
+from sgdphase.diagram._run_files import run_columns
 from sgdphase.errors import InputError
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -126,10 +127,10 @@ def differences(a: Any, b: Any, place: str = "") -> list[str]:
 
 def test_stored_plane_is_that_of_the_table() -> None:
     """Made again from the 1610 runs, the data file is the same, to rounding."""
-    made = table_plane(read_table(RUNS), "fig1a")
+    made = table_plane(run_columns(RUNS), "fig1a")
     assert differences(made, json.loads(STORED.read_text())) == []
     assert sum(made["runs"]) == 1610
-    whole = phase_diagram(read_table(RUNS))
+    whole = phase_diagram(run_columns(RUNS))
     assert whole.critical_batch is not None
     assert made["lines"]["criticalBatch"]["value"] == whole.critical_batch.value
 
@@ -305,7 +306,7 @@ def test_online_solution_is_that_of_the_theory(modules: Any, setting: tuple[Any,
 
 def test_phases_of_a_table_are_those_of_the_package(modules: Any) -> None:
     """A dropped CSV has the B* and the GD line of `phase_diagram`, and its regimes where clear."""
-    table = read_table(RUNS)
+    table = run_columns(RUNS)
     names = ("lr", "batch", "seed", "status", "alignment", "test_error", "steps")
     rows = zip(*(table[name].tolist() for name in names), strict=True)
     csv = "\n".join([",".join(names), *(",".join(map(str, row)) for row in rows)])

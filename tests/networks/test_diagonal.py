@@ -69,9 +69,9 @@ def test_near_the_start_it_moves_as_a_perceptron_at_a_multiple_of_the_learning_r
 
 
 def test_inputs_and_depth_are_checked() -> None:
-    with pytest.raises(InputError, match="inputs = 0: must be at least 1"):
+    with pytest.raises(InputError, match="inputs = 0: must be an integer of at least 1"):
         DiagonalLinear(0)
-    with pytest.raises(InputError, match="depth = 0: must be at least 1"):
+    with pytest.raises(InputError, match="depth = 0: must be an integer of at least 1"):
         DiagonalLinear(2, depth=0)
 
 

@@ -126,7 +126,7 @@ def test_weights_are_a_function_of_the_generator() -> None:
 
 
 def test_bad_input() -> None:
-    with pytest.raises(InputError, match="depth = 0: must be at least 1"):
+    with pytest.raises(InputError, match="depth = 0: must be an integer of at least 1"):
         FullyConnected(3, depth=0)
     with pytest.raises(InputError, match="'swish': must be one of relu, gelu, tanh"):
         FullyConnected(3, activation="swish")

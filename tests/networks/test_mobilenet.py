@@ -160,5 +160,5 @@ def test_weights_are_a_function_of_the_generator() -> None:
 
 
 def test_bad_input() -> None:
-    with pytest.raises(InputError, match="width = 0: must be at least 1"):
+    with pytest.raises(InputError, match="width = 0: must be an integer of at least 1"):
         MobileNet(3, width=0)

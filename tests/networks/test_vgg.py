@@ -139,7 +139,7 @@ def test_training_is_that_of_a_plain_loop(model: str, lr: float, batch: int) -> 
 
 
 def test_channels_and_width_are_checked() -> None:
-    with pytest.raises(InputError, match="channels = 0: must be at least 1"):
+    with pytest.raises(InputError, match="channels = 0: must be an integer of at least 1"):
         VGG11(0)
-    with pytest.raises(InputError, match="width = 0: must be at least 1"):
+    with pytest.raises(InputError, match="width = 0: must be an integer of at least 1"):
         PlainCNN(1, size=(8, 8), width=0)

@@ -15,7 +15,7 @@ from sgdphase._sweep import Run
 from sgdphase.paper._figure import FIGURES as CATALOG
 from sgdphase.paper._figure import SCALES, Figure, Scale, left_out
 from sgdphase.paper._runs import Runs
-from sgdphase.paper._settings import cnn, cnn_large_margin, fc
+from sgdphase.paper._settings import fc, mobilenet, mobilenet_large_margin
 
 NAMES = ["fig1b", "fig1c", "figS3a", "figS3b"]
 NAMES += [f"fig{of}{letter}" for of in ("S5", "S6") for letter in "abcd"]
@@ -231,10 +231,10 @@ def test_plans_grow_and_are_shared() -> None:
 
 
 def test_what_was_reduced_is_said() -> None:
-    said = left_out(cnn("laptop").plane, cnn("paper").plane)
+    said = left_out(mobilenet("laptop").plane, mobilenet("paper").plane)
     assert "P 2^10 (paper scale 2^14)" in said and "width 8 (paper scale 32)" in said
-    assert cnn("laptop").omissions().startswith("Cells left out: all of T < 2^-9. A training")
-    large = cnn_large_margin("laptop").omissions()
+    assert mobilenet("laptop").omissions().startswith("Cells left out: all of T < 2^-9. A training")
+    large = mobilenet_large_margin("laptop").omissions()
     assert "those of T < 2^-5 and eta < 2^1; all of T > 2^1, which diverge or hardly end." in large
     assert left_out(fc("paper").plane, fc("paper").plane) == "at paper scale"
     assert fc("paper").omissions() == ""

@@ -139,7 +139,7 @@ def diagnose(
     beta1, beta2 = betas or (None, None)
     told = _command(command, metrics)
     user = _loaded(
-        model, data, test_data=test_data, augment=augment, train=train, command=told, say=say,
+        model, data, test_data=test_data, augment=augment, train=train, command=told,
         seconds=seconds, loss=loss, optimizer=optimizer, momentum=momentum,
         weight_decay=weight_decay, schedule=schedule, warmup=warmup, beta1=beta1, beta2=beta2,
     )  # fmt: skip
@@ -225,7 +225,7 @@ def diagnose_until_fitted(
     _check(lr, batch, seeds)
     seconds = seconds_of(budget)
     user = _loaded(
-        model, data, test_data=test_data, train=train, say=say, seconds=seconds, until_fitted=True,
+        model, data, test_data=test_data, train=train, seconds=seconds, until_fitted=True,
         loss=loss, momentum=momentum, weight_decay=weight_decay, margin=margin, sampler=sampler,
     )  # fmt: skip
     if batch < user.smallest_batch:
@@ -249,7 +249,7 @@ def _check(lr: float, batch: int, seeds: int | None) -> None:
     require_whole("seeds", 2 if seeds is None else seeds, least=2)
 
 
-def _loaded(model: Any, data: Any, *, say: Say, **given: Any) -> UserTraining:
+def _loaded(model: Any, data: Any, **given: Any) -> UserTraining:
     ways = [model is not None, given["train"] is not None, given.get("command") is not None]
     if not any(ways):
         raise InputError(

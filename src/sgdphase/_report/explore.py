@@ -8,9 +8,10 @@ from typing import Any
 
 from sgdphase._report.bundle import bundle, read
 from sgdphase._report.page import PAGES, version, write_file
-from sgdphase._report.plane_data import read_table, table_plane
+from sgdphase._report.plane_data import table_plane
 from sgdphase._report.store import experiments
 from sgdphase._sweep import Store, table_of
+from sgdphase.diagram._run_files import run_columns
 from sgdphase.errors import InputError, check_output
 
 
@@ -59,7 +60,7 @@ def own_data(path: Path) -> dict[str, Any]:
     if path.suffix == ".json":
         return {"kind": "diagnosis", "name": path.name, "json": _diagnosis(path)}
     if path.suffix in (".csv", ".gz"):
-        return {"kind": "planes", "planes": [_plane(read_table(path), path, path.name)]}
+        return {"kind": "planes", "planes": [_plane(run_columns(path), path, path.name)]}
     groups = experiments(Store(path).runs())
     planes, reasons = [], []
     for group in groups:

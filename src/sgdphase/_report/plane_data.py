@@ -6,11 +6,8 @@ package carries (`explorer/fig1a.json`).
 
 from __future__ import annotations
 
-import csv
-import gzip
 import json
 import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,8 +15,9 @@ from numpy.typing import NDArray
 
 from sgdphase._typing import FloatArray
 from sgdphase.diagram import PhaseDiagram, Plane, phase_diagram, plane_from_table
-from sgdphase.errors import InputError
+from sgdphase.diagram._run_files import run_columns
 from sgdphase.stats import plain
+from sgdphase.stats._bootstrap import finite_mean
 
 DIGITS = 5
 
@@ -39,7 +37,7 @@ def plane_data(plane: Plane, title: str = "", steps: FloatArray | None = None) -
         "errorSd": None if plane.test_error is None else _scatter(plane.test_error),
         "steps": None
         if steps is None
-        else _mean(np.where(plane.status == "fitted", steps, np.nan)),
+        else finite_mean(np.where(plane.status == "fitted", steps, np.nan), -1),
         "confidence": diagram.grid("confidence"),
     }
     return {
@@ -65,36 +63,9 @@ def table_plane(columns: dict[str, NDArray[Any]], title: str, **fixed: Any) -> d
     return plane_data(plane, title, steps)
 
 
-def read_table(path: Path) -> dict[str, NDArray[Any]]:
-    """The columns of a CSV file of runs (`sgdphase export`), also compressed by gzip."""
-    try:
-        content = path.read_bytes()
-        text = (gzip.decompress(content) if path.suffix == ".gz" else content).decode()
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: cannot be read as CSV ({error})") from None
-    lines = [line for line in text.splitlines() if line and not line.startswith("#")]
-    head, *rows = list(csv.reader(lines)) or [[]]
-    if not rows:
-        raise InputError(f"{path}: has no rows")
-    return {name: _column([row[k] for row in rows]) for k, name in enumerate(head)}
-
-
-def _column(texts: list[str]) -> NDArray[Any]:
-    try:
-        return np.array([float(text) if text else np.nan for text in texts])
-    except ValueError:
-        return np.array(texts)
-
-
-def _mean(values: FloatArray) -> FloatArray:
-    n = np.isfinite(values).sum(axis=-1)
-    total = np.nansum(values, axis=-1)
-    return np.asarray(np.divide(total, n, out=np.full(n.shape, np.nan), where=n > 0))
-
-
 def _scatter(values: FloatArray) -> FloatArray:
     n = np.isfinite(values).sum(axis=-1)
-    squares = np.nansum((values - _mean(values)[..., None]) ** 2, axis=-1)
+    squares = np.nansum((values - finite_mean(values, -1)[..., None]) ** 2, axis=-1)
     variance = np.divide(squares, n - 1, out=np.full(n.shape, np.nan), where=n > 1)
     return np.asarray(np.sqrt(variance))
 
@@ -113,4 +84,4 @@ def _lines(diagram: PhaseDiagram) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    print(json.dumps(table_plane(read_table(Path(sys.argv[1])), "fig1a"), allow_nan=False))
+    print(json.dumps(table_plane(run_columns(sys.argv[1]), "fig1a"), allow_nan=False))

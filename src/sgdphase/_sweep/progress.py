@@ -95,13 +95,12 @@ class Bars(Progress):
         )
 
 
-def progress_on(stream: TextIO | None = None) -> Progress:
-    """Bars if the stream (by default stderr) is a terminal, lines if not."""
-    stream = stream or sys.stderr
+def progress_on() -> Progress:
+    """Bars if standard error is a terminal, lines if not."""
     from rich.console import Console
 
-    console = Console(file=stream)
-    return Bars(console) if console.is_terminal else Lines(stream)
+    console = Console(file=sys.stderr)
+    return Bars(console) if console.is_terminal else Lines(sys.stderr)
 
 
 def line_of(tally: Tally) -> str:

@@ -73,7 +73,7 @@ def _help(model: Model) -> str:
     resume = f" {_RESUME}" if model.name in NETWORKS else ""
     return (
         f"Train {model.what} at every cell of a grid.\n\n{_RANGES}{resume}\n\n"
-        f"Example: sgdphase sweep {model.name} {model.sweep_example}"
+        f"Example: sgdphase sweep {model.name} {model.sweep_example} --store {model.name}.sqlite"
     )
 
 

@@ -90,8 +90,12 @@ def _text(content: bytes) -> str:
 
 
 def _csv(file: Any, delimiter: str = "") -> dict[str, list[str]]:
-    """Columns by the first line; the delimiter is the one of `,;\\t` that stands there most."""
-    start, first = next(((n, line) for n, line in enumerate(file, 1) if line.strip()), (0, ""))
+    """Columns by the first line; the delimiter is the one of `,;\\t` that stands there most.
+
+    Before it may stand the line of provenance of a figure's runs, `# {...}`.
+    """
+    lines = ((n, line) for n, line in enumerate(file, 1) if line.strip())
+    start, first = next((it for it in lines if not it[1].startswith("# {")), (0, ""))
     if not first:
         raise InputError("the table has no rows")
     delimiter = delimiter or max(",;\t", key=first.count)

@@ -56,7 +56,7 @@ _LAYER = 1000
 
 def delay(training: Training) -> str:
     """What the first training of this kind waits for, if for anything."""
-    compiled = {"fc": ("_window", "walk"), "mobilenet": ("_cnn_steps", "walk")}
+    compiled = {"fc": ("_window", "walk"), "mobilenet": ("_mobilenet_steps", "walk")}
     steps = training.model in compiled and training.is_plain and training.dynamics == "sgd"
     if not steps:
         return ""

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import Module
 
-from sgdphase.networks import _compiled_cnn as compiled
+from sgdphase.networks import _compiled_mobilenet as compiled
 from sgdphase.networks._compiled_layers import KINDS
 from sgdphase.networks._mobilenet import Block, Convolution, MobileNet, same_padding
 

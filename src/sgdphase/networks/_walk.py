@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from sgdphase._records import Training
-from sgdphase.networks import _cnn_steps, _window
+from sgdphase.networks import _mobilenet_steps, _window
 from sgdphase.networks._batches import ahead
 from sgdphase.networks._compiled_layers import KINDS
 from sgdphase.networks._fc import FullyConnected
@@ -116,7 +116,7 @@ class _FcWalk(Walk):
 
 
 @dataclass(frozen=True, eq=False)
-class _CnnWalk(Walk):
+class _MobileNetWalk(Walk):
     passes: Passes
 
     def _at_a_time(self, gap: float, batch: int) -> int:
@@ -126,7 +126,7 @@ class _CnnWalk(Walk):
         self, batches: Any, rate: float, short: float, changed: int, pace: NDArray[Any]
     ) -> tuple[int, int, bool]:
         passes = self.passes
-        found: tuple[int, int, bool] = _cnn_steps.walk(
+        found: tuple[int, int, bool] = _mobilenet_steps.walk(
             *self.data, batches, self.weights, self.carry, passes.plan, passes.scales, passes.kind,
             np.float32(rate), np.float32(short), (passes.size, AT_A_TIME), changed, pace,
         )  # fmt: skip
@@ -139,7 +139,7 @@ def walk_of(fitting: Fitting, batch: int, carry: tuple[Tensor, ...]) -> Walk | N
     if fitting.x.device.type != "cpu":
         return None
     if fitting.passes:
-        return _CnnWalk._of(fitting, carry, passes=fitting.passes)
+        return _MobileNetWalk._of(fitting, carry, passes=fitting.passes)
     if not is_whole(module) or batch > _BATCH:
         return None
     if any(p.dtype != _KIND or p.numel() > _WEIGHTS for p in parameters):

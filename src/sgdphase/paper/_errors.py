@@ -63,9 +63,9 @@ class Regimes:
             return {"measure": error_ratio(self.errors, a, b)}
         return self.none(other if a.any() else one)
 
-    def none(self, name: str, needed: int = 1) -> dict[str, Any]:
+    def none(self, name: str) -> dict[str, Any]:
         """No measure, as a regime has too few cells."""
-        few = self.inside[name].too_few(needed, some_fitted(self.errors))
+        few = self.inside[name].too_few(1, some_fitted(self.errors))
         return {"measure": None, "otherwise": few}
 
     def at_largest_batch(self, name: str) -> dict[str, Any]:

@@ -158,7 +158,7 @@ _CNN = Setting(
 )
 
 # The convolutional net on CIFAR10 at small margin (Fig. 1C).
-cnn = _by_scale(
+mobilenet = _by_scale(
     _CNN,
     quick=dict(
         train_size=64, width=2, rates=(-2, 6, 2), batches=(0, 6, 2), seeds=2, test_size=256,
@@ -172,7 +172,7 @@ cnn = _by_scale(
 )  # fmt: skip
 
 # The same at margin 1 (Fig. S6).
-cnn_large_margin = _by_scale(
+mobilenet_large_margin = _by_scale(
     replace(_CNN, margin=LARGE_MARGIN, rates=(-7, 9, 1), batches=(0, 11, 1)),
     quick=dict(
         train_size=32, width=2, rates=(1, 5, 2), batches=(0, 4, 2), seeds=2, test_size=256,

@@ -2,7 +2,7 @@
 
 1B is the fully connected net on parity MNIST, 1C the CNN on CIFAR10.
 
-Trained: `_settings.fc`, `_settings.cnn`. Drawn: `_planes.draw_phases`. Claims (1) to (5):
+Trained: `_settings.fc`, `_settings.mobilenet`. Drawn: `_planes.draw_phases`. Claims (1) to (5):
 `_planes.phase_claims`.
 """
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from sgdphase.paper._figure import Figure
 from sgdphase.paper._planes import draw_phases, phase_claims, plane_figure
-from sgdphase.paper._settings import SettingAt, cnn, fc
+from sgdphase.paper._settings import SettingAt, fc, mobilenet
 
 
 def _figure(name: str, of: str, at: SettingAt) -> Figure:
@@ -20,5 +20,5 @@ def _figure(name: str, of: str, at: SettingAt) -> Figure:
 
 FIGURES = (
     _figure("fig1b", "the fully connected net on parity MNIST", fc),
-    _figure("fig1c", "the CNN on CIFAR10 (animals against the rest)", cnn),
+    _figure("fig1c", "the CNN on CIFAR10 (animals against the rest)", mobilenet),
 )

@@ -40,10 +40,10 @@ from sgdphase.paper._settings import (
     LARGE_MARGIN,
     SMALL_MARGIN,
     cells,
-    cnn,
-    cnn_large_margin,
     fc,
     fc_large_margin,
+    mobilenet,
+    mobilenet_large_margin,
 )
 from sgdphase.stats import Curve, Estimate, collapse
 
@@ -312,7 +312,7 @@ FIGURES = (
         Crossing("a", f"{CNN}, {SMALL_KAPPA}", ("1", "B* ~ P^0.4"), "alignment", 0.4, SMALL_MARGIN,
                  kernel=1.5),
         cells(
-            cnn,
+            mobilenet,
             quick=grid_values((4, 6), (2, 2, 2), (0, 4)),
             laptop=grid_values((7, 10), (5, 5, 2), (1, 10)) | {"seeds": fresh_seeds(5)},
             paper=grid_values((10, 14), (5, 5, 2), (0, 10)),
@@ -327,7 +327,7 @@ FIGURES = (
         Crossing("b", f"{CNN}, {LARGE_KAPPA}", ("2", "B* ~ P^0.5"), "weight_change", 0.5,
                  LARGE_MARGIN),
         cells(
-            cnn_large_margin,
+            mobilenet_large_margin,
             quick=grid_values((4, 5), (0, 0, 2), (2, 5)),
             laptop=grid_values((7, 10), (2, 2, 2), (3, 10))
             | {"seeds": fresh_seeds(5), "max_samples": 2**22},

@@ -42,7 +42,7 @@ from sgdphase.paper._planes import (
     regions,
 )
 from sgdphase.paper._runs import Runs
-from sgdphase.paper._settings import SettingAt, cnn_large_margin, fc_large_margin, heading
+from sgdphase.paper._settings import SettingAt, fc_large_margin, heading, mobilenet_large_margin
 from sgdphase.stats import LEVEL, REPLICATES, Estimate, interval
 
 # Letter of the panel: the observable, and its name.
@@ -252,5 +252,5 @@ NET = "the fully connected net on parity MNIST"
 CNN = "the CNN on CIFAR10 (animals against the rest)"
 FIGURES = (
     *four_panels("figS5", NET, fc_large_margin, 1.3, {"c": fc_at_the_end, "d": fc_early}),
-    *four_panels("figS6", CNN, cnn_large_margin, 1.5, {"c": cnn_at_the_end, "d": cnn_early}),
+    *four_panels("figS6", CNN, mobilenet_large_margin, 1.5, {"c": cnn_at_the_end, "d": cnn_early}),
 )

@@ -8,8 +8,8 @@ import math
 
 import numpy as np
 
-from sgdphase.networks._compiled_cnn import applied, backward, fan_in, forward
 from sgdphase.networks._compiled_layers import add_at, fast
+from sgdphase.networks._compiled_mobilenet import applied, backward, fan_in, forward
 from sgdphase.networks._window import keep_pace
 
 
@@ -18,7 +18,7 @@ def walk(x, y, start, batches, row, carry, plan, scales, kind, rate, short, size
     """Pass the batches [n, B], changing weights, their carry and `pace`.
 
     `rate` is `lr / B`; `sizes` are the values of a point, and the points at a time. `changed`,
-    `pace` and what is returned are as in `_window`, the rest is as in `_compiled_cnn`.
+    `pace` and what is returned are as in `_window`, the rest is as in `_compiled_mobilenet`.
     """
     size, at_a_time = sizes
     weights, head, bias = applied(row, plan, scales)
