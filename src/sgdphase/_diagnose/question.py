@@ -210,8 +210,8 @@ class BatchQuestion:
             if row is None:
                 self.unknown.append(no_stable_lr(batch, self._outcomes()))
             else:
-                texts = (text for text in row_cells(answer, row)[1:] if text)
-                self.runner.report(f"batch {batch}: {', '.join(texts)}")
+                _, *texts, _, remarks = row_cells(answer, row)  # without the steps
+                self.runner.report(f"batch {batch}: {', '.join(filter(None, [*texts, remarks]))}")
         return complete
 
     def _is_new(self, batch: int) -> bool:
