@@ -22,7 +22,7 @@ from sgdphase._typing import FloatArray
 from sgdphase.diagram._rate_law import RateLaw, rate_laws
 from sgdphase.diagram._run_table import RunTable
 from sgdphase.errors import InputError, require_type
-from sgdphase.stats import LEVEL, Estimate, digits, interval, plain
+from sgdphase.stats import LEVEL, Estimate, Plain, digits, interval
 from sgdphase.stats._smooth import Points, SmoothCurve, pure_deviation, smooth_curves
 
 Place = Literal["inside", "below the range", "above the range", "largest stable", "too few runs"]
@@ -33,7 +33,7 @@ _LARGEST = 700.0
 
 
 @dataclass(frozen=True)
-class BestRate:
+class BestRate(Plain):
     """The best learning rate of a batch: a row of the table returned by `rule`.
 
     Attributes
@@ -62,13 +62,9 @@ class BestRate:
         """Whether the best learning rate was found."""
         return self.place in ("inside", "largest stable")
 
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON; None where there is no number."""
-        return {name: plain(value) for name, value in vars(self).items()}
-
 
 @dataclass(frozen=True, repr=False)
-class BestRates(Shown):
+class BestRates(Shown, Plain):
     """The best learning rates of a table of runs, returned by `rule`.
 
     Attributes
@@ -111,10 +107,6 @@ class BestRates(Shown):
         return table | {
             n: [getattr(r, n) for r in self.rows] for n in ("place", "runs", "diverged")
         }
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON; None where there is no number."""
-        return {name: plain(value) for name, value in vars(self).items()}
 
 
 def rule(table: RunTable, *, level: float = LEVEL) -> BestRates:

@@ -17,14 +17,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from sgdphase._typing import FloatArray
 from sgdphase.diagram._comparison import PROGRESS, Comparison
 from sgdphase.diagram._training_runs import Setting
-from sgdphase.stats import REPLICATES, Estimate, interval, plain, seed_means, seed_replicates
+from sgdphase.stats import REPLICATES, Estimate, Plain, interval, seed_means, seed_replicates
 
 RATIOS: dict[str, tuple[float, float]] = {
     "noise-dominated": (1.0, 0.0),
@@ -44,16 +43,13 @@ _NONE = "none"
 
 
 @dataclass(frozen=True)
-class Slopes:
+class Slopes(Plain):
     """Slopes of one observable in log lr, log batch and log epochs."""
 
     observable: str
     lr: Estimate
     batch: Estimate
     epochs: Estimate | None = None
-
-    def as_dict(self) -> dict[str, Any]:
-        return {name: plain(value) for name, value in vars(self).items()}
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from sgdphase._typing import FloatArray
-from sgdphase.stats import LEVEL, Estimate, interval, linear_fit, plain
+from sgdphase.stats import LEVEL, Estimate, Plain, interval, linear_fit
 from sgdphase.stats._smooth import SmoothCurve
 
 # A bend is called so if two lines are better with this probability of error.
@@ -26,7 +26,7 @@ _RESOLUTION = math.log(2) / 32
 
 
 @dataclass(frozen=True)
-class RateLaw:
+class RateLaw(Plain):
     """The law `lr ~ batch^exponent` over a range of batches, returned by `rule`.
 
     Attributes
@@ -38,10 +38,6 @@ class RateLaw:
     exponent: Estimate
     first: float
     last: float
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON; None where there is no number."""
-        return {name: plain(value) for name, value in vars(self).items()}
 
 
 def rate_laws(

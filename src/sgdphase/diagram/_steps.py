@@ -23,7 +23,7 @@ from sgdphase._display import Columns, Shown
 from sgdphase._typing import FloatArray
 from sgdphase.diagram._run_table import RunTable, named_values
 from sgdphase.errors import InputError
-from sgdphase.stats import LEVEL, REPLICATES, Estimate, interval, plain, shown
+from sgdphase.stats import LEVEL, REPLICATES, Estimate, Plain, interval, shown
 
 # More samples than at small batches, as a factor.
 OVERHEAD, HALF_EFFICIENCY = 1.2, 2.0
@@ -38,7 +38,7 @@ _FEWEST = 5
 
 
 @dataclass(frozen=True, repr=False)
-class CriticalBatch(Shown):
+class CriticalBatch(Shown, Plain):
     """The critical batch of a table of steps, returned by `steps_to_target`.
 
     Attributes
@@ -66,10 +66,6 @@ class CriticalBatch(Shown):
             "batch": [shown(getattr(self, name)) for name in DEFINITIONS],
             "meaning": list(DEFINITIONS.values()),
         }
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON; None where there is no number."""
-        return {name: plain(value) for name, value in vars(self).items()}
 
 
 def steps_to_target(table: RunTable, *, level: float = LEVEL) -> CriticalBatch:

@@ -17,6 +17,7 @@ from ._crossover import Crossovers as Crossovers
 from ._crossover import crossovers as crossovers
 from ._curve_end import curve_end as curve_end
 from ._estimate import Estimate as Estimate
+from ._estimate import Plain as Plain
 from ._estimate import digits as digits
 from ._estimate import duration as duration
 from ._estimate import plain as plain

@@ -53,6 +53,14 @@ class Estimate:
         return {name: plain(float(getattr(self, name))) for name in ("value", "low", "high")}
 
 
+class Plain:
+    """The base of records that are a JSON object field by field."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON; None where there is no number."""
+        return {name: plain(value) for name, value in vars(self).items()}
+
+
 def plain(value: Any) -> Any:
     """A value for JSON: records as dicts, tuples as lists, None for what is not finite."""
     if isinstance(value, Mapping):

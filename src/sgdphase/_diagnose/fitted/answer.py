@@ -11,20 +11,17 @@ from typing import Any, Literal
 from sgdphase._display import Columns, Shown
 from sgdphase._sweep import Run
 from sgdphase.diagram import LinePoint, Regime
-from sgdphase.stats import Estimate, plain
+from sgdphase.stats import Estimate, Plain, plain
 
 
 @dataclass(frozen=True)
-class Size:
+class Size(Plain):
     """`B*` at one train size, if it is known, the number of trainings behind it, and notes."""
 
     train_size: int
     critical_batch: Estimate | None
     trainings: int = 0
     notes: tuple[str, ...] = ()
-
-    def as_dict(self) -> dict[str, Any]:
-        return {name: plain(part) for name, part in vars(self).items()}
 
 
 @dataclass(frozen=True)
