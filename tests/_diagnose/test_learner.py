@@ -5,16 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sgdphase._diagnose.fitted.boundary import CriticalBatch
+from sgdphase._diagnose.fitted.boundary import CriticalBatchSearch
 from sgdphase._diagnose.fitted.gd_line_search import GdLineSearch
 from sgdphase._diagnose.fitted.slopes import LocalSlopes
 
 LEARNERS = {
     "slopes": lambda: LocalSlopes(4.0, 32, 2048),
     "slopes at a corner": lambda: LocalSlopes(4.0, 2048, 2048),
-    "B*": lambda: CriticalBatch(0.25, 2048),
-    "B* from above": lambda: CriticalBatch(64.0, 2048, smallest_batch=3),
-    "B* with a guess": lambda: CriticalBatch(0.3, 3000, guess=200.0),
+    "B*": lambda: CriticalBatchSearch(0.25, 2048),
+    "B* from above": lambda: CriticalBatchSearch(64.0, 2048, smallest_batch=3),
+    "B* with a guess": lambda: CriticalBatchSearch(0.3, 3000, guess=200.0),
     "GD line": lambda: GdLineSearch(16.0, 64.0, 2048),
     "GD line from below": lambda: GdLineSearch(2.0**-9, 64.0, 2048),
 }

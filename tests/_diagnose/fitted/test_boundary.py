@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from sgdphase._diagnose.fitted.boundary import CriticalBatch
+from sgdphase._diagnose.fitted.boundary import CriticalBatchSearch
 from sgdphase._diagnose.fitted.gd_line_search import GdLineSearch
 from sgdphase._diagnose.learner import Trial
 
@@ -22,7 +22,7 @@ from sgdphase._diagnose.learner import Trial
 @pytest.mark.parametrize("hint", [True, False])
 def test_exact_law_gives_exact_boundaries(surface, finish, lr, hint):
     run = surface(common=2.0, cell=0.0, hint=hint)
-    learner = CriticalBatch(lr, 4096)
+    learner = CriticalBatchSearch(lr, 4096)
     asked = finish(learner, run)
     found = learner.answer()
     # What is left is m_gd in the noise-dominated cells: a fourth of b lr, or less.
@@ -44,7 +44,7 @@ def test_coverage_on_a_known_law(surface, finish):
     """
     held, half = 0, []
     for replica in range(120):
-        learner = CriticalBatch(2.0**6, 4096)
+        learner = CriticalBatchSearch(2.0**6, 4096)
         finish(learner, surface(cell=0.3, replica=replica))
         found = learner.answer().critical_batch
         held += found.low <= 64 <= found.high
@@ -54,8 +54,8 @@ def test_coverage_on_a_known_law(surface, finish):
 
 
 def test_replicas_by_need(surface, finish):
-    few = CriticalBatch(2.0**6, 4096)
-    many = CriticalBatch(2.0**6, 4096, tolerance=0.1)
+    few = CriticalBatchSearch(2.0**6, 4096)
+    many = CriticalBatchSearch(2.0**6, 4096, tolerance=0.1)
     for learner in (few, many):
         finish(learner, surface(cell=0.3))
     seeds = [max(t.seed for t in learner.observations.runs) + 1 for learner in (few, many)]
@@ -63,7 +63,7 @@ def test_replicas_by_need(surface, finish):
 
 
 def test_it_stays_at_the_given_rate_if_that_is_high_enough(surface, finish):
-    learner = CriticalBatch(40.0, 4096)
+    learner = CriticalBatchSearch(40.0, 4096)
     asked = finish(learner, surface())
     assert learner.answer().lr == 40.0
     assert {t.lr for t in asked} == {40.0, 10.0}
@@ -72,7 +72,7 @@ def test_it_stays_at_the_given_rate_if_that_is_high_enough(surface, finish):
 def test_the_hint_saves_runs(surface, finish):
     asked = {}
     for hint in (True, False):
-        learner = CriticalBatch(2.0**-8, 4096)
+        learner = CriticalBatchSearch(2.0**-8, 4096)
         asked[hint] = len(finish(learner, surface(hint=hint)))
         found = learner.answer().critical_batch
         assert found.low <= 64 <= found.high
@@ -81,7 +81,7 @@ def test_the_hint_saves_runs(surface, finish):
 
 def test_the_hint_is_no_part_of_the_answer(surface, outcome, finish):
     """A first step that is told wrongly in the runs of the row changes nothing."""
-    learner, misled = CriticalBatch(2.0**6, 4096), CriticalBatch(2.0**6, 4096)
+    learner, misled = CriticalBatchSearch(2.0**6, 4096), CriticalBatchSearch(2.0**6, 4096)
     finish(learner, surface())
     finish(
         misled,
@@ -92,7 +92,7 @@ def test_the_hint_is_no_part_of_the_answer(surface, outcome, finish):
 
 def test_runs_told_by_others_are_used(surface, finish):
     run = surface()
-    alone, helped = CriticalBatch(2.0**6, 4096), CriticalBatch(2.0**6, 4096)
+    alone, helped = CriticalBatchSearch(2.0**6, 4096), CriticalBatchSearch(2.0**6, 4096)
     finish(alone, run)
     for seed in range(8):
         for k in range(13):
@@ -104,7 +104,7 @@ def test_runs_told_by_others_are_used(surface, finish):
 
 def test_bounds_and_reasons(surface, finish):
     def answer(learner=None, **changes):
-        learner = learner or CriticalBatch(4.0, 2048)
+        learner = learner or CriticalBatchSearch(4.0, 2048)
         finish(learner, surface(cell=0.02, **changes))
         return learner.answer()
 
@@ -129,10 +129,10 @@ def test_bounds_and_reasons(surface, finish):
     # T = lr/batch up to 1/4 at the row's lr of 4: batches from 16 on, a fourth of B*.
     hot = answer(hot=0.25)
     assert hot.critical_batch.low <= 64 <= hot.critical_batch.high
-    single = answer(CriticalBatch(4.0, 2048, seeds=1, most_seeds=1))
+    single = answer(CriticalBatchSearch(4.0, 2048, seeds=1, most_seeds=1))
     assert single.critical_batch.value == pytest.approx(64, rel=0.2)
     assert math.isnan(single.critical_batch.low) and "one seed" in single.notes[0]
-    unasked = CriticalBatch(4.0, 2048).answer()
+    unasked = CriticalBatchSearch(4.0, 2048).answer()
     assert unasked.critical_batch is None and "has not ended" in unasked.notes[0]
 
 
@@ -143,7 +143,7 @@ def test_no_two_laws_no_boundary(outcome, finish):
         seed = math.exp(0.5 * math.cos(trial.seed))
         return outcome(alignment=seed * trial.lr * trial.batch ** (-1 / 3))
 
-    learner = CriticalBatch(4.0, 2048)
+    learner = CriticalBatchSearch(4.0, 2048)
     finish(learner, run)
     found = learner.answer()
     assert found.critical_batch is None and found.notes
@@ -163,7 +163,7 @@ def test_perceptron_as_the_full_grid_with_a_fifth_of_its_runs(
     diagram, cells = full_grid(perceptron(32, 512, chi), 12)
     held, half = 0, []
     for replica in range(30):
-        learner = CriticalBatch(lr, 512)
+        learner = CriticalBatchSearch(lr, 512)
         asked = finish(learner, perceptron(32, 512, chi, first_seed=100 * (replica + 1)))
         found = learner.answer().critical_batch
         held += found.low <= diagram.critical_batch.value <= found.high

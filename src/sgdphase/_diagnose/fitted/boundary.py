@@ -50,7 +50,7 @@ class _State:
 
 
 @dataclass
-class CriticalBatch(PlaneSearcher):
+class CriticalBatchSearch(PlaneSearcher):
     """Asks for runs until `B*` has an interval of half width `tolerance` octaves, or seeds end.
 
     The row is `lr` or above. A `guess`, such as `B*` of another train size, only shortens the

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from sgdphase._diagnose.fitted.answer import FittedDiagnosis, Size
-from sgdphase._diagnose.fitted.boundary import CriticalBatch
+from sgdphase._diagnose.fitted.boundary import CriticalBatchSearch
 from sgdphase._diagnose.fitted.gd_line_search import GdLineSearch
 from sgdphase._diagnose.fitted.growth import growth
 from sgdphase._diagnose.fitted.limits import carried, limits, regime_at
@@ -183,7 +183,7 @@ class Question:
         known = [s.critical_batch.value for s in smaller if s.critical_batch is not None]
         guess = known[-1] if known else None
         for lower in _ROWS:
-            learner = CriticalBatch(self.row / lower, size, guess=guess, **self._common)
+            learner = CriticalBatchSearch(self.row / lower, size, guess=guess, **self._common)
             done = self._learn(learner, size, f"B* at {size} points")
             answer = learner.answer()
             if not done or not answer.too_noisy:
