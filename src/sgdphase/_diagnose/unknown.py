@@ -25,11 +25,7 @@ _FAILURES: dict[str, Callable[[Outcome], bool]] = {
 
 def user_failures(yours: Setting, outcomes: Mapping[Trial, Outcome]) -> Iterator[str]:
     """Runs at the user's setting without a result."""
-    mine = [
-        outcome
-        for trial, outcome in outcomes.items()
-        if (trial.lr, trial.batch, trial.epochs) == (yours.lr, yours.batch, yours.epochs)
-    ]
+    mine = _runs_of(yours, outcomes)
     for what, happened in _FAILURES.items():
         if count := sum(map(happened, mine)):
             advice = "see whether it hangs" if what == _GIVEN_UP else "try a lower lr"
@@ -38,16 +34,18 @@ def user_failures(yours: Setting, outcomes: Mapping[Trial, Outcome]) -> Iterator
 
 def unused_seed(yours: Setting, outcomes: Mapping[Trial, Outcome]) -> Iterator[str]:
     """What it means if the user's training is the same in every seed."""
-    mine = [
-        outcome.observables
-        for trial, outcome in outcomes.items()
-        if (trial.lr, trial.batch, trial.epochs) == (yours.lr, yours.batch, yours.epochs)
-    ]
-    if len(mine) > 1 and all(each == mine[0] for each in mine):
+    first, *others = [outcome.observables for outcome in _runs_of(yours, outcomes)] or [{}]
+    # One metric of few digits may agree once by chance.
+    if len(others) * len(first) > 1 and all(each == first for each in others):
         yield (
-            f"all {len(mine)} seeds of your training gave exactly the same: your code does not use "
-            "the seed, and intervals and verdicts know nothing of the noise between seeds"
+            f"all {1 + len(others)} seeds of your training gave exactly the same: your code does "
+            "not use the seed, and intervals and verdicts know nothing of the noise between seeds"
         )
+
+
+def _runs_of(setting: Setting, outcomes: Mapping[Trial, Outcome]) -> list[Outcome]:
+    place = (setting.lr, setting.batch, setting.epochs)
+    return [o for trial, o in outcomes.items() if (trial.lr, trial.batch, trial.epochs) == place]
 
 
 def named(batches: Sequence[int]) -> str:
