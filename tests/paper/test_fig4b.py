@@ -39,14 +39,14 @@ def runs_of(name, learnt, scale="laptop", status="fitted"):
 
 
 def planted(name, exponent, *, small=0.2, height=0.0, decay=0.0):
-    """`y = P^height eta^power sqrt(1 + (B*/B)^2)` with `B* = 16 (P/256)^exponent`, for each seed
+    """`y = P^height eta^power sqrt(1 + (B*/B)^2)` with `B* = 32 (P/256)^exponent`, for each seed
     with a factor. Above `B*` it falls as `B^-decay`. The runs of figS7b at small margin have the
     exponent `small`."""
     power = CLAIMS[name][1]
 
     def learnt(training):
         other = name == "figS7b" and training.margin < 1
-        star = 16 * (training.train_size / 256) ** (small if other else exponent)
+        star = 32 * (training.train_size / 256) ** (small if other else exponent)
         shape = math.sqrt(1 + (star / training.batch) ** 2)
         shape *= max(training.batch / star, 1) ** -decay
         factor = math.exp(training.seed % 5)  # as large as what B changes

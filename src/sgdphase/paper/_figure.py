@@ -27,9 +27,9 @@ SCALES: tuple[Scale, ...] = get_args(Scale)
 FIRST_SEED = 100
 
 
-def fresh_seeds(count: int) -> range:
-    """Seeds that the first analysis did not use."""
-    return range(FIRST_SEED, FIRST_SEED + count)
+def fresh_seeds(count: int, used: int = 0) -> range:
+    """Seeds that no analysis used: the first one, and a later one that used the first of these."""
+    return range(FIRST_SEED + used, FIRST_SEED + used + count)
 
 
 def check_scale(scale: str) -> None:
