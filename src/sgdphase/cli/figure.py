@@ -119,10 +119,6 @@ def verify(
     if differences:
         raise typer.Exit(1)
     print(f"{count} claims: the same numbers and verdicts")
-    claims = read_claims(folder)
-    if old := list(dict.fromkeys(claim["figure"] for claim in claims if not claim["runs"])):
-        left = f"{len(claims) - count} claims of figures without tables were not decided again"
-        _print_filled(f"{left}: {', '.join(old)}", "  ")
 
 
 def _print_claims(ledger: list[dict[str, Any]], title: str) -> None:

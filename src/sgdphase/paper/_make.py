@@ -163,13 +163,12 @@ def read_claims(folder: Path) -> list[dict[str, Any]]:
 def verify(folder: Path, *names: str) -> tuple[int, list[str]]:
     """Decide the claims in a folder again from its tables: how many, and what differs.
 
-    Of all figures, or of those with `names`. Figures of the first ledger, whose runs were not kept,
-    are left out.
+    Of all figures, or of those with `names`.
     """
     count, differences = 0, []
     for ledger in read_ledgers(folder):
         name = ledger["figure"]
-        if not ledger["runs"] or (names and name not in names):
+        if names and name not in names:
             continue
         if name not in FIGURES:
             raise InputError(f"'{name}' is not a figure; there are {', '.join(FIGURES)}")

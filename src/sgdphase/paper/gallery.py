@@ -14,9 +14,6 @@ from sgdphase.paper._ledger import Ledger, totals
 from sgdphase.paper._make import read_claims, read_ledgers
 from sgdphase.stats import digits
 
-# Of a figure whose runs were not kept.
-_FIRST = "From the first ledger, by its rules and seeds; not decided again yet. It would cost {}."
-
 
 def page(folder: Path) -> str:
     """The page in Markdown, for a file beside `folder`."""
@@ -49,13 +46,12 @@ def _total(name: str, ledger: list[dict[str, Any]]) -> str:
 def _failure(claim: dict[str, Any]) -> str:
     predicted = "" if claim["predicted"] is None else f"predicted {number(claim['predicted'])}, "
     between = f" ({interval(claim)})" if interval(claim) else ""
-    old = "" if claim["runs"] else "; first ledger"
     measured = f"measured {number(claim['measured'])}{between}"
-    return f"- {claim['id']}: {claim['claim']}: {predicted}{measured}{old}"
+    return f"- {claim['id']}: {claim['claim']}: {predicted}{measured}"
 
 
 def _section(figure: Figure, made: dict[str, Any], folder: str) -> list[str]:
-    name, shows, kept = figure.name, figure.shows, bool(made["runs"])
+    name, shows = figure.name, figure.shows
     table = [
         "| id | claim | predicted | measured | interval | verdict |",
         "|---|---|---|---|---|---|",
@@ -70,9 +66,8 @@ def _section(figure: Figure, made: dict[str, Any], folder: str) -> list[str]:
         f"{shows[0].upper()}{shows[1:]}.",
         f"![{name}]({folder}/{name}.png)",
         f"    {made['command']}",
-        *([] if kept else [_FIRST.format(figure.cost("laptop"))]),
         "\n".join(table) if made["claims"] else "The paper makes no claim about it.",
-        *([figure.remark] if figure.remark and kept else []),
+        *([figure.remark] if figure.remark else []),
     ]
 
 
