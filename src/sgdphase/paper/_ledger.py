@@ -66,10 +66,11 @@ class Claim(Shown):
 class Claims(Shown, tuple[Claim, ...]):
     """The claims of a figure with their verdicts, returned by `make`: a tuple with a table.
 
-    Attributes
+    Parameters
     ----------
-    scale : "quick", "laptop", "paper" or None
-        That of the runs by which they were decided.
+    claims : iterable of Claim
+    scale : "quick", "laptop", "paper" or None, default None
+        That of the runs by which they were decided; also an attribute.
     """
 
     scale: Scale | None
