@@ -66,11 +66,7 @@ class Claim(Shown):
 class Claims(Shown, tuple[Claim, ...]):
     """The claims of a figure with their verdicts, returned by `make`: a tuple with a table.
 
-    Parameters
-    ----------
-    claims : iterable of Claim
-    scale : "quick", "laptop", "paper" or None, default None
-        That of the runs by which they were decided; also an attribute.
+    Its `scale` is that of the runs by which they were decided, None if it is not known.
     """
 
     scale: Scale | None
