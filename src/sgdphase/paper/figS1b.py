@@ -20,10 +20,18 @@ from sgdphase._typing import FloatArray
 from sgdphase.diagram._style import GREEN, new_figure
 from sgdphase.paper._claim import Constant, Exponent, Tolerance
 from sgdphase.paper._draw import colored, legend_outside, letters, one_of, power_label
-from sgdphase.paper._figure import Figure, Grid
+from sgdphase.paper._figure import Figure, Grid, fresh_seeds, together
 from sgdphase.paper._measure import Mean, above_critical, furthest
 from sgdphase.paper._runs import Runs, Trajectory
-from sgdphase.stats import logarithms, powers
+from sgdphase.stats import (
+    REPLICATES,
+    Estimate,
+    interval,
+    logarithms,
+    powers,
+    seed_means,
+    seed_replicates,
+)
 
 CHI, MARGIN, TEMPERATURE, SMALL = 1.0, 2.0**-7, 2.0, 8
 WEIGHTS = {"w1": r"$w_1$", "w_perp": r"$\|w_\perp\|$"}
@@ -37,7 +45,7 @@ def _grid(quick: dict[str, Any], paper: dict[str, Any]) -> Grid:
     """Trainings run to 16 times the longest `1 / Lambda`."""
     return Grid(
         chi=CHI, margin=MARGIN, temperature=TEMPERATURE,
-        quick=dict(train_size=4096, dim=32, seeds=3, max_time=2.0**22, **quick),
+        quick=dict(train_size=4096, dim=32, max_time=2.0**22) | {"seeds": 3} | quick,
         paper=dict(train_size=16384, dim=128, **paper),
     )  # fmt: skip
 
@@ -143,6 +151,22 @@ OverDecay = partial(Exponent, of="weight_decay", where=decays)
 AT_DECAYS = {"weight_decay": slice(1, None)}
 
 
+def _over_no_decay(runs: Runs) -> Estimate:
+    """The stationary |w_perp| with decay over the final one without, which has seeds of its own.
+
+    A stationary state is a mean over time, the end of a training is one moment: that takes more
+    seeds, and most of them were not run with decay.
+    """
+    both = [logarithms(Mean(partial(settled, name="w_perp"), "weight_decay", where).curve(runs)[1])
+            for where in (decays, lambda training: not decays(training))]  # fmt: skip
+    means = [float(seed_means(logs).mean()) for logs in both]
+    copies = [
+        seed_replicates(logs, np.random.default_rng(stream), REPLICATES).mean(axis=-1)
+        for stream, logs in enumerate(both)
+    ]
+    return interval(means[0] - means[1], copies[0] - copies[1]).mapped(np.exp)
+
+
 def _same_state(id: str, name: str) -> Constant:
     says = (f"the stationary {name} is that of the small batch, at the Lambda where they differ "
             "most")  # fmt: skip
@@ -158,10 +182,17 @@ FIGURES = (
     Figure(
         "figS1b",
         "w1 and |w_perp| in time with weight decay, several Lambda, B = 8",
-        plan=_grid(
-            quick=dict(batch=SMALL, weight_decay=[0.0, *powers(-18, -12, 2)]),
-            paper=dict(
-                batch=SMALL, weight_decay=[0.0, *powers(-22, -14, 2)], max_time=2.0**26, seeds=40
+        plan=together(
+            _grid(
+                quick=dict(batch=SMALL, weight_decay=[0.0, *powers(-18, -12, 2)]),
+                paper=dict(
+                    batch=SMALL, weight_decay=[0.0, *powers(-22, -14, 2)], max_time=2.0**26,
+                    seeds=40,
+                ),
+            ),
+            _grid(
+                quick=dict(batch=SMALL, seeds=range(3, 6)),
+                paper=dict(batch=SMALL, max_time=2.0**26, seeds=fresh_seeds(240, used=40)),
             ),
         ),
         draw=_draw(_with_theory),
@@ -171,8 +202,7 @@ FIGURES = (
                       within=Tolerance(0.05, "w1 goes as Lambda^(-1/4); a fifth of that is told "
                                        "apart from it")),
             Constant("1b", "the stationary |w_perp| is the final one without decay",
-                     Mean(partial(settled, name="w_perp"), "weight_decay", at=AT_DECAYS,
-                          to={"weight_decay": 0}), equals=1, within=FLUCTUATES),
+                     _over_no_decay, equals=1, within=FLUCTUATES),
             Exponent("2b", "w1 stops growing at a time that rises as Lambda falls: proportional "
                      "to 1 / Lambda above Lambda*", _stop,
                      of="weight_decay", where=above_critical("weight_decay", 1), equals=-1,
@@ -180,6 +210,8 @@ FIGURES = (
                                       "octaves of Lambda")),
         ],
         trajectories=("time", "w1", "w_perp"),
+        remark="Without decay there are 240 more seeds. With the first 40 alone 1b was undecided, "
+        "0.91 [0.89, 0.93]; by the others alone it is 0.912 [0.905, 0.920].",
     ),
     Figure(
         "figS2b",
