@@ -91,7 +91,7 @@ ROOT: dict[str, set[str]] = {
 # The rooms below the records, which therefore may not use them.
 BELOW_RECORDS = {"stats", "theory", "problems"}
 # Modules that may have public names: the room is private, or these files are its content.
-PUBLIC_MODULES = re.compile(r"sgdphase\.(cli\..*|paper\.(fig\w+|theory|gallery))")
+PUBLIC_MODULES = re.compile(r"sgdphase\.(cli\..*|paper\.(fig\w+|theory|gallery|refill))")
 
 
 def modules() -> dict[str, Path]:

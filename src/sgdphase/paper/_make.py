@@ -11,6 +11,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from sgdphase._records import ENGINES
 from sgdphase._sweep import Progress, Store, Workers, missing, sweep
 from sgdphase.errors import InputError, check_folder
 from sgdphase.paper._figure import FIGURES, Figure, Scale, check_scale, chosen
@@ -91,6 +92,7 @@ def make(
         "version": version("sgdphase"),
         "date": date.today().isoformat(),
         "seeds": sorted({training.seed for training in figure.plan(scale)}),
+        "engines": {model: ENGINES[model] for model in sorted(runs.models)},
     }
     write_tables(out / TABLES, figure.name, runs, provenance, figure.trajectories)
     return redraw(figure, out / TABLES, out)

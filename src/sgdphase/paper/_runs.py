@@ -75,6 +75,11 @@ class Runs(Shown):
         vars(kept)["_parameters"] = [self._parameters[place] for place in places]
         return kept
 
+    @property
+    def models(self) -> set[str]:
+        """The models that were trained."""
+        return {run.training.model for run in self.runs}
+
     def values(self, parameter: str) -> list[Any]:
         """The values that a `parameter` takes, in increasing order."""
         return sorted({own[parameter] for own in self._parameters})
