@@ -202,7 +202,7 @@ def test_first_crossing():
 @by_name
 def test_what_was_left_out(figure):
     quick, paper = figure.plan("quick"), figure.plan("paper")
-    assert left_out(paper, paper) == "at paper scale"
+    assert left_out(paper, paper) == ""
     assert "seeds 2 (paper scale 5)" in left_out(quick, paper)
     assert "width" in left_out(quick, paper)
 

@@ -9,7 +9,7 @@ import pytest
 
 from sgdphase.paper._ledger import Ledger, Scale, Verdict
 from sgdphase.paper._make import read_claims, verify
-from sgdphase.paper.gallery import page, totals
+from sgdphase.paper.gallery import at_paper_scale, page, totals
 
 ROOT = Path(__file__).parents[2]
 GALLERY = ROOT / "docs" / "gallery"
@@ -21,7 +21,8 @@ def test_the_page_is_made_of_the_committed_claims() -> None:
 
 def test_the_readme_gives_the_totals_of_the_paper() -> None:
     paper = [claim for claim in read_claims(GALLERY) if claim["ledger"] == "paper"]
-    assert totals(paper) in (ROOT / "README.md").read_text()
+    readme = " ".join((ROOT / "README.md").read_text().split())
+    assert f"{totals(paper)}. {at_paper_scale(paper)}" in readme
 
 
 DECIDED = {ledger["figure"]: ledger for path in sorted(GALLERY.glob("*.claims.json"))

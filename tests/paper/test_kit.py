@@ -140,7 +140,8 @@ def test_collapses() -> None:
     right, wrong = (collapsing(g).decide(runs) for g in (0.4, 0.8))
     assert right.measured.value == pytest.approx(0.4, abs=0.05)
     assert (right.verdict, wrong.verdict) == ("holds", "fails")
-    assert right.claim.startswith("B* of 126 runs (effective exponent; over 3 consecutive sizes")
+    assert right.claim.startswith("B* of 126 runs (effective exponent; chi2 ")
+    assert "; over 3 consecutive sizes" in right.claim
     none = collapsing(0.4).decide(runs.where(train_size=256))
     assert none.verdict == "undecided" and "no best collapse" in none.rule
 

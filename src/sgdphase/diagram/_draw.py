@@ -176,9 +176,10 @@ def draw_legend(figure: Figure, diagram: PhaseDiagram) -> None:
     regime = diagram.grid("regime")
     entries: list[Any] = []
     if diagram.gd_line:
-        entries.append(Line2D([], [], **_DASHED, label=f"{diagram.factor:g} x the value of GD"))
+        name = diagram.observable.replace("_", " ")
+        entries.append(Line2D([], [], **_DASHED, label=f"{name} {diagram.factor:g} x that of GD"))
     if diagram.critical_batch is not None and diagram.first_step_lr is not None:
-        entries.append(Line2D([], [], **_DOTTED, label="its mean right of $B^*$"))
+        entries.append(Line2D([], [], **_DOTTED, label="first-step line"))
     drawn = {str(line.get_marker()) for axes in figure.axes for line in axes.lines}
     if "*" in drawn:
         entries.append(Line2D([], [], **_STAR, label="lowest error"))
@@ -251,6 +252,9 @@ def draw_names(axes: Any, diagram: PhaseDiagram) -> None:
             clear = np.abs((places[:, None] - avoid) / half).max(axis=2).min(axis=1, initial=9.0)
             if clear.max() > 0.9:  # else the next is shorter
                 break
+        else:
+            if clear.max() < 0.6:  # it would hide what is drawn
+                continue
         good = places[clear >= clear.max() - 0.02]
         # Of equally good places, the one nearest to their middle.
         at = good[np.linalg.norm(good - good.mean(axis=0), axis=1).argmin()]
@@ -263,11 +267,15 @@ def _drawn_points(axes: Any) -> FloatArray:
     """Points of the lines and labels of a panel, close to each other, in units of the panel."""
     (left, right), (bottom, top) = axes.get_xlim(), axes.get_ylim()
     points = [np.empty((0, 2))]
-    for line in axes.lines:
-        x, y = np.asarray(line.get_data(), dtype=np.float64)
-        if line.get_linestyle() != "None" and len(x) > 1:
-            at, fine = np.arange(len(x)), np.linspace(0, len(x) - 1, 40 * len(x))
-            points.append(np.stack([np.interp(fine, at, x), np.interp(fine, at, y)], axis=1))
+    marks = [line for line in axes.lines if line.get_linestyle() == "None"]
+    points += [np.asarray(line.get_xydata(), dtype=np.float64) for line in marks]
+    paths = [line.get_xydata() for line in axes.lines if line not in marks]
+    for part in (part for each in axes.containers for part in each.lines[2]):
+        paths += part.get_segments()
+    for path in paths:
+        x, y = np.asarray(path, dtype=np.float64).T
+        at, fine = np.arange(len(x)), np.linspace(0, len(x) - 1, 40 * len(x))
+        points.append(np.stack([np.interp(fine, at, x), np.interp(fine, at, y)], axis=1))
     for text in axes.texts:  # about a tenth of the panel wide, and aligned at the top left
         shifts = np.array([[0.0, -0.03], [0.06, -0.03], [0.12, -0.03]])
         points.append(np.array(text.get_position()) + shifts * [right - left, top - bottom])

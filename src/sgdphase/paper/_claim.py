@@ -277,7 +277,8 @@ class Collapses(_Equals):
     curves : function of the runs
         Such as `Mean("w1", over="batch").by("train_size")`.
     drift : bool, default False
-        The words then say how the exponent changes over each 3 consecutive sizes.
+        The words then say how the exponent changes over each 3 consecutive sizes; they always give
+        the `chi2` of the best collapse, which decides nothing.
     how : dict
         Arguments of `sgdphase.stats.collapse`.
 
@@ -295,11 +296,12 @@ class Collapses(_Equals):
     def measured(self, runs: Runs) -> tuple[Estimate | None, str]:
         curves = self.curves(runs)
         best = collapse(curves, **self.how)
+        fit = f"chi2 {best.chi2:.2g}"
         if not self.drift:
-            return best.exponent, ""
+            return best.exponent, f" ({fit})"
         window = min(3, len(curves))
         moves = effective_collapses(curves, window=window, **self.how)
-        return best.exponent, f" (effective exponent; {listed(moves, window)})"
+        return best.exponent, f" (effective exponent; {fit}; {listed(moves, window)})"
 
 
 @dataclass(frozen=True)

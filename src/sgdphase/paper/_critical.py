@@ -7,8 +7,8 @@ one seed. It passes from a power law to a constant at its own `B*` and at its ow
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -21,6 +21,8 @@ from sgdphase.stats import (
     Estimate,
     LogLinear,
     crossovers,
+    interval,
+    linear_fit,
     logarithms,
     loglinear,
     power_of_two,
@@ -42,6 +44,8 @@ class CriticalBatches:
     learnt : ndarray [n, m, seeds]; NaN where a training did not end or is not in the plan
     at : ndarray [n, seeds]; `B*`, NaN if it is not between the first and the last batch
     steepness : ndarray [n]; exponent of the power law below `B*`, of the learning rate
+    stream : int, default 0
+        Of the random numbers of intervals: the same for curves of the same seeds.
     """
 
     rates: FloatArray
@@ -50,6 +54,7 @@ class CriticalBatches:
     learnt: FloatArray
     at: FloatArray
     steepness: FloatArray
+    stream: int = 0
 
     @cached_property
     def counts(self) -> Mask:
@@ -62,14 +67,14 @@ class CriticalBatches:
         logs = np.where(self.counts[:, None], np.log(self.at), np.nan)
         return np.exp(seed_means(logs))
 
-    def law(self, among: Mask | None = None) -> LogLinear | None:
-        """`B* ~ P^exponent`, with a prefactor per learning rate; None if too few sizes have one.
-
-        It needs `WINDOW` sizes, and one cell more than it has coefficients.
-        """
+    def law(self, among: Mask | None = None) -> Law | None:
+        """The exponent of `B*` in `P`; None if no learning rate has `WINDOW` sizes with a `B*`."""
         there = self.counts if among is None else self.counts & among
-        design = [np.log(self.sizes[there]), *indicators(self.rates[there])]
-        return fitted(design, np.log(self.at[there]), sizes=self.sizes[there])
+        fits = {
+            rate: _fitted([self.sizes[own]], np.log(self.at[own]), self.stream)
+            for rate, own in self._by_rate(there)
+        }
+        return law_over(fits, 0)
 
     def windows(self) -> list[float]:
         """The exponent over each `WINDOW` consecutive sizes, smallest first; NaN if none."""
@@ -78,7 +83,7 @@ class CriticalBatches:
             self.law((self.sizes >= first) & (self.sizes <= last))
             for first, last in zip(sizes, sizes[WINDOW - 1 :], strict=False)
         ]
-        return [law.exponent(1).value if law else float("nan") for law in laws]
+        return [law.value if law else float("nan") for law in laws]
 
     def missing(self) -> str:
         """Which cells have no crossover, in words; empty if all have one."""
@@ -96,18 +101,63 @@ class CriticalBatches:
 
         The cells are the `LARGEST` batches of each size, if they are `AWAY` above its `B*`.
         """
-        cells = [
-            (i, j)
-            for i in np.flatnonzero(self.counts)
-            for j in np.flatnonzero(np.isfinite(self.learnt[i]).any(axis=1))[-LARGEST:]
-            if self.batches[j] >= AWAY * self.middle[i]
-        ]
-        if not cells:
-            return None
-        i, j = np.array(cells).T
-        design = [np.log(self.sizes[i]), np.log(self.batches[j]), *indicators(self.rates[i])]
-        law = fitted(design, logarithms(self.learnt[i, j]), sizes=self.sizes[i])
-        return (law.exponent(1), law.exponent(0, 1)) if law else None
+        fits = {}
+        for rate, own in self._by_rate(self.counts):
+            cells = [
+                (i, j)
+                for i in np.flatnonzero(own)
+                for j in np.flatnonzero(np.isfinite(self.learnt[i]).any(axis=1))[-LARGEST:]
+                if self.batches[j] >= AWAY * self.middle[i]
+            ]
+            i, j = np.array(cells, dtype=np.int64).reshape(-1, 2).T
+            log_y = logarithms(self.learnt[i, j])
+            fits[rate] = _fitted([self.sizes[i], self.batches[j]], log_y, self.stream)
+        size, batch = law_over(fits, 0), law_over(fits, 1)
+        return (size.exponent, batch.exponent) if size and batch else None
+
+    def _by_rate(self, among: Mask) -> list[tuple[float, Mask]]:
+        """The cells of each learning rate."""
+        rates = np.unique(self.rates).tolist()
+        return [(rate, among & (self.rates == rate)) for rate in rates]
+
+
+@dataclass(frozen=True, eq=False)
+class Law:
+    """An exponent, the mean of those at several learning rates.
+
+    Attributes
+    ----------
+    each : dict; the exponent at each learning rate
+    value : float
+    replicates : ndarray; with what the learning rates differ by beyond noise
+    misfit : bool; whether cells or learning rates scatter by more than their seeds explain
+    """
+
+    each: dict[float, Estimate]
+    value: float
+    replicates: FloatArray
+    misfit: bool
+
+    @property
+    def exponent(self) -> Estimate:
+        """With its interval."""
+        return replace(interval(self.value, self.replicates), misfit=self.misfit)
+
+
+def law_over(fit_of: Mapping[float, LogLinear | None], place: int) -> Law | None:
+    """The exponent at a `place` of the fit of each learning rate, over all; None without any."""
+    fits = {rate: fit for rate, fit in fit_of.items() if fit}
+    if not fits:
+        return None
+    values = np.array([fit.exponents[place] for fit in fits.values()])
+    copies = np.stack([fit.replicates[:, 1 + place] for fit in fits.values()], axis=1)
+    weights = np.eye(place + 1)[place]
+    each = {rate: fit.exponent(*weights) for rate, fit in fits.items()}
+    ones, rng = np.ones((len(fits), 1)), np.random.default_rng(0)
+    mean, with_scatter = linear_fit(ones, values, copies, rng)
+    scatters = not np.array_equal(with_scatter, linear_fit(ones, values, copies, None)[1])
+    misfit = scatters or any(fit.misfit for fit in fits.values())
+    return Law(each, float(mean[0]), with_scatter[:, 0], misfit)
 
 
 def critical_batches(runs: Runs, observable: str) -> CriticalBatches:
@@ -126,43 +176,31 @@ def critical_batches(runs: Runs, observable: str) -> CriticalBatches:
         steepness += [found.steepness] * len(curves)
     rates, sizes = np.array(cells, dtype=np.float64).T
     return CriticalBatches(
-        rates, sizes, batches, np.array(learnt), np.concatenate(at), np.array(steepness)
-    )
+        rates, sizes, batches, np.array(learnt), np.concatenate(at), np.array(steepness),
+        stream=runs.values("seed")[0],
+    )  # fmt: skip
 
 
 def difference(one: CriticalBatches, other: CriticalBatches) -> Estimate | None:
-    """How much larger the exponent of `one` is, in seeds that both have in common.
+    """How much larger the exponent of `one` is.
 
-    One fit of both: a seed has the same initial weights and points in both.
+    The noise of seeds that both have drops out: they have the same initial weights and points.
     """
-    a, b = one.counts, other.counts
-    if one.law() is None or other.law() is None:
+    a, b = one.law(), other.law()
+    if a is None or b is None:
         return None
-    sizes = np.concatenate([one.sizes[a], other.sizes[b]])
-    which = np.repeat([True, False], [a.sum(), b.sum()])
-    # Another sign, so that both may have the same learning rate.
-    rates = np.concatenate([one.rates[a], -other.rates[b]])
-    design = [np.log(sizes) * which, np.log(sizes) * ~which, *indicators(rates)]
-    law = fitted(design, np.log(np.concatenate([one.at[a], other.at[b]])), sizes=sizes)
-    return law.exponent(1, -1) if law else None
+    gap = interval(a.value - b.value, a.replicates - b.replicates)
+    return replace(gap, misfit=a.misfit or b.misfit)
 
 
-def indicators(labels: FloatArray) -> list[FloatArray]:
-    """A column of 0 and 1 for each label but the first: a prefactor of its own."""
-    return [(labels == label).astype(np.float64) for label in np.unique(labels)[1:]]
-
-
-def fitted(
-    columns: Sequence[FloatArray], log_y: FloatArray, *, sizes: FloatArray
-) -> LogLinear | None:
-    """The log-linear fit, if the cells determine it and the scatter about it."""
-    design = np.stack(columns, axis=1)
-    if np.unique(sizes).size < WINDOW or len(design) <= len(columns) + 1:
+def _fitted(columns: Sequence[FloatArray], log_y: FloatArray, stream: int) -> LogLinear | None:
+    """The log-linear fit in sizes and other columns, if the cells determine it and the scatter."""
+    if np.unique(columns[0]).size < WINDOW or len(log_y) <= len(columns) + 1:
         return None
-    centred = design - design.mean(axis=0)
-    if np.linalg.matrix_rank(centred, tol=1e-6) < len(columns):
+    design = np.log(np.stack(columns, axis=1))
+    if np.linalg.matrix_rank(design - design.mean(axis=0), tol=1e-6) < len(columns):
         return None
-    return loglinear(design, log_y)
+    return loglinear(design, log_y, seed=stream)
 
 
 def over_seed_factors(runs: Runs, observable: str) -> Runs:

@@ -17,13 +17,13 @@ from sgdphase._records import Training
 from sgdphase._typing import FloatArray
 from sgdphase.diagram._style import new_figure
 from sgdphase.paper._runs import Number, Runs, Where
-from sgdphase.stats import power_of_two_tex, power_or_digits
+from sgdphase.stats import LEVEL, power_of_two_tex, power_or_digits, quantile
 
 Bounds = tuple[float, float, float, float]
 # Adds to axes what only this figure has: lines of the theory, or marks.
 Extra = Callable[[Any, Runs], None]
 
-MARKERS = "os^Dv<>"
+MARKERS = "os^Dv<>pPhX"
 DASHED: dict[str, Any] = {"color": "black", "linestyle": "--", "linewidth": 1.2}
 
 
@@ -123,13 +123,29 @@ def power_label(symbol: str, value: float) -> str:
 
 
 def spread(y: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Geometric mean over seeds, and the distances down and up by one error of that mean."""
+    """Geometric mean over seeds, and the distances down and up to the ends of its interval.
+
+    The interval is Student's, of the level that all intervals have. There is none (0) with fewer
+    than 3 seeds: that of 2 would be six errors of the mean wide, and hide all others.
+    """
     logs = np.log(np.where(y > 0, y, np.nan))
     mean = np.nanmean(logs, axis=1)
-    n = np.maximum(np.isfinite(logs).sum(axis=1), 2)
-    error = np.nanstd(logs, axis=1) / np.sqrt(n - 1)
+    n = np.isfinite(logs).sum(axis=1)
+    student = [quantile(seeds - 1, (1 + LEVEL) / 2) if seeds > 2 else 0.0 for seeds in n.tolist()]
+    error = np.array(student) * np.nanstd(logs, axis=1) / np.sqrt(np.maximum(n - 1, 1))
     centre = np.exp(mean)
     return centre, np.stack([centre - np.exp(mean - error), np.exp(mean + error) - centre])
+
+
+def unfitted(runs: Runs) -> str:
+    """How many did not fit their points, and why; empty if none.
+
+    A training that diverged has a result, one whose budget was spent has none.
+    """
+    names = {"diverged": "diverged", "budget": "spent their budget", "failed": "failed"}
+    ends = [run.outcome.status for run in runs.runs]
+    parts = [f"{ends.count(end)} {name}" for end, name in names.items() if end in ends]
+    return f"of {len(ends)} runs\n{', '.join(parts)}" if parts else ""
 
 
 def draw_curve(
@@ -250,9 +266,8 @@ class Curves:
         for mark, marker in markers.items() if self.marks else ():
             label = power_label(self.symbols[self.marks], mark)
             key(axes, marker, label, markersize=4, fillstyle="none")
-        lost = [run for run in shown.runs if self.fitted and run.outcome.status != "fitted"]
-        if lost:
-            key(axes, ".", f"{len(lost)} of {len(shown.runs)} runs\ndid not end", "k")
+        if self.fitted and (lost := unfitted(shown)):
+            key(axes, ".", lost, "k")
         axes.set(xscale="log", yscale="log", xlabel=self.xlabel, ylabel=self.ylabel)
         axes.set_title(self.title(runs) if self.title else "", fontsize="medium")
         if self.extra:

@@ -91,15 +91,28 @@ SLIGHTLY = Tolerance(
     0.1, f"ratio of errors, {_MEANS}; slightly worse is above 1, by a fifth at most"
 )
 LOWER = f"ratio of errors, {_MEANS}; any difference"
+SAME_SLOPE = (
+    "slope of the logarithm of the error with early stopping in that without, over all cells where "
+    "every seed was fitted: 1 is the same dependence, 0 none"
+)
 SAME = Tolerance(
-    0.25, "slope of the logarithm of the error with early stopping in that without, over all cells "
-    "where every seed was fitted: 1 is the same dependence, 0 none; the tolerance is half way from "
-    "the same dependence to half of it",
-)  # fmt: skip
+    0.25, f"{SAME_SLOPE}; the tolerance is half way from the same dependence to half of it"
+)
 
 
 def same_dependence(id: str, says: str, end: Plane, early: Plane) -> Constant:
     """Errors with and without early stopping depend on learning rate and batch in the same way."""
+    return Constant(id, says, equals=1, within=SAME, **_dependence(end, early))
+
+
+def less_dependence(id: str, says: str, end: Plane, early: Plane) -> Below:
+    """Most of the dependence of the error on learning rate and batch is gone."""
+    reason = f"{SAME_SLOPE}; with more, most of it is left"
+    return Below(id, says, bound=0.5, reason=reason, **_dependence(end, early))
+
+
+def _dependence(end: Plane, early: Plane) -> dict[str, Any]:
+    """The slope of one error in the other, both in logarithms, and why there may be none."""
     both = complete(end) & complete(early)
     slope = None
     if both.sum() >= 3:
@@ -112,7 +125,7 @@ def same_dependence(id: str, says: str, end: Plane, early: Plane) -> Constant:
 
         slope = estimate(logs, of)
     few = f"{both.sum()} cells where every seed was fitted: 3 needed"
-    return Constant(id, says, slope, equals=1, within=SAME, otherwise=few)
+    return {"measure": slope, "otherwise": few}
 
 
 def slight_gain(id: str, says: str, end: Regimes, early: Regimes) -> Below:

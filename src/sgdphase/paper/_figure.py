@@ -20,7 +20,7 @@ from sgdphase.paper._draw import letters
 from sgdphase.paper._ledger import Claim, Claims, Ledger
 from sgdphase.paper._ledger import Scale as Scale
 from sgdphase.paper._runs import Runs
-from sgdphase.stats import duration, power_of_two, powers, whole_powers
+from sgdphase.stats import duration, power_of_two_tex, powers, whole_powers
 
 SCALES: tuple[Scale, ...] = get_args(Scale)
 # The first analysis used the seeds below; rules that were changed after it are decided on others.
@@ -115,6 +115,8 @@ class Figure(Shown):
         Observables in time that it needs, with `time` or `step`; none by default.
     remark : str
         What a reader of the verdicts should know, such as what was changed after a first run.
+    setting : str
+        What at paper scale is not the paper's setting, for the line below the picture.
     ledger : "paper", "theory" or "ours", default "paper"; to which its claims are added
     simulate : function of a scale
         Gives the runs instead of the plan, where they are no trainings.
@@ -134,6 +136,7 @@ class Figure(Shown):
     claims: Sequence[Decide]
     trajectories: Sequence[str] = ()
     remark: str = ""
+    setting: str = ""
     ledger: Ledger = "paper"
     simulate: Callable[[Scale], Runs] | None = None
 
@@ -183,7 +186,8 @@ class Figure(Shown):
         if of_paper and not (panel.get_title("left") or panel.get_title()).startswith("("):
             letters([panel], of_paper[1])
         short = int(19 * drawn.get_size_inches()[0])  # letters that fit its width
-        left = left_out(self.plan(scale), self.plan("paper"), scale)
+        same = self.setting or ("at the paper's setting" if self.ledger == "paper" else OURS)
+        left = left_out(self.plan(scale), self.plan("paper")) or same
         lines = textwrap.wrap(left, short)
         drawn.supxlabel("\n".join(lines), fontsize=7, color="0.4")
         _raise_legends(drawn, len(lines))
@@ -221,15 +225,18 @@ _CAPTION: dict[str, Callable[[Training], Any]] = {
 }
 
 
-def left_out(plan: Sequence[Training], paper: Sequence[Training], scale: Scale = "paper") -> str:
-    """What a plan and that of the paper's setting differ in; the `scale` if in nothing."""
+# Below pictures without a setting in the paper.
+OURS = "the setting is ours: the paper has none"
+
+
+def left_out(plan: Sequence[Training], paper: Sequence[Training]) -> str:
+    """What a plan and that of paper scale differ in; empty if in nothing."""
     parts = []
     for name, value in _CAPTION.items():
         own, full = (_shown(name, map(value, trainings)) for trainings in (plan, paper))
         if own != full:
             parts.append(f"{name} {own} (paper scale {full})")
-    same = "paper" if plan else scale  # simulations have no plan
-    return "; ".join(parts) or f"at {same} scale"
+    return "; ".join(parts)
 
 
 def _shown(name: str, values: Iterable[Any]) -> str:
@@ -237,7 +244,9 @@ def _shown(name: str, values: Iterable[Any]) -> str:
     if name == "seeds":
         return str(len(distinct))
     ends = distinct if len(distinct) < 2 else [distinct[0], distinct[-1]]
-    return " to ".join(f"{end:g}" if 1 <= end < 256 else power_of_two(end) for end in ends)
+    return " to ".join(
+        f"{end:g}" if 1 <= end < 256 else f"${power_of_two_tex(end)}$" for end in ends
+    )
 
 
 # The module of each figure, in the order of the paper, ours (figX) last.

@@ -65,16 +65,22 @@ def regions(diagram: PhaseDiagram, away: float = AWAY) -> dict[str, Region]:
     """
     lr, batch = diagram.lr[:, None], diagram.batch[None, :]
     star, nowhere = diagram.critical_batch, np.zeros((lr.size, batch.size), dtype=np.bool_)
-    inside = {name: Region(name, nowhere, away, "B*") for name in (NOISE, FIRST_STEP)}
+    without = "B*" if diagram.gd_line else no_line(diagram)
+    inside = {name: Region(name, nowhere, away, without) for name in (NOISE, FIRST_STEP)}
     if star is not None:
         hot = lr >= away * upper_line(diagram)
         inside[NOISE] = Region(NOISE, hot & (batch <= star.value / away), away)
         inside[FIRST_STEP] = Region(FIRST_STEP, hot & (batch >= away * star.value), away)
-    inside[GD] = Region(GD, nowhere, away, "the GD line")
+    inside[GD] = Region(GD, nowhere, away, no_line(diagram))
     if diagram.gd_line:
         cold = (lr <= line_at(diagram, batch) / away) & (batch >= diagram.gd_line[0].batch)
         inside[GD] = Region(GD, cold, away)
     return inside
+
+
+def no_line(diagram: PhaseDiagram) -> str:
+    """The line that a plane lacks, with the reason."""
+    return " ".join(["the GD line", *(f"({note})" for note in diagram.notes)])
 
 
 def line_at(diagram: PhaseDiagram, batch: FloatArray) -> FloatArray:
@@ -249,7 +255,7 @@ def line_claim(
 ) -> Constant:
     """The slope of the GD line on one `side` of `B*`, "below" or "above"."""
     if diagram.critical_batch is None or not diagram.gd_line:
-        few = f"the plane does not have {'B*' if diagram.gd_line else 'the GD line'}"
+        few = f"the plane does not have {'B*' if diagram.gd_line else no_line(diagram)}"
     else:
         star, on = diagram.critical_batch.value, [point.batch for point in diagram.gd_line]
         there = sum(b <= star / 2 if side == "below" else b >= star * 2 for b in on)

@@ -23,7 +23,7 @@ from sgdphase.paper._draw import draw_curve, panel
 from sgdphase.paper._figure import Figure, Grid, together
 from sgdphase.paper._ledger import Claim, Scale, Verdict
 from sgdphase.paper._measure import drift, exponent, scales, size_range
-from sgdphase.paper._planes import complete, draw_phases, phase_claims
+from sgdphase.paper._planes import FIXED_PART, complete, draw_phases, phase_claims
 from sgdphase.paper._runs import Runs
 from sgdphase.stats import (
     REPLICATES,
@@ -209,10 +209,14 @@ def _draw_theory(axes: Any, expected: theory.Scales, x: Any, y: Any, simulated: 
     # On the side where the simulated B* is not.
     side, ha = (1, "left") if simulated <= expected.critical_batch else (-1, "right")
     axes.text(star + side * room, head, "$B^*$", ha=ha, va="top", fontsize=9, **_boxed())
-    if left < once < right - 6 * room:
-        axes.text(once + room, head, "one step", va="top", fontsize=9, **_boxed())
+    if left < once < right:
+        fits = once < right - 0.25 * (right - left)
+        where: Any = {"ha": "left"} if fits else {"ha": "right"}
+        axes.text(once + (room if fits else -room), head, "one step", va="top", fontsize=9,
+                  **where, **_boxed())  # fmt: skip
     low = 0.03 * (top - bottom)
-    for text, height, up in ((r"$T_cB^*$", bend, False), (r"$\kappa$", step, True)):
+    has_room = step < top - 0.1 * (top - bottom)
+    for text, height, up in ((r"$T_cB^*$", bend, False), (r"$\kappa$", step, has_room)):
         va, shift = ("bottom", low) if up else ("top", -low)
         axes.text(right - room, height + shift, text, ha="right", va=va, fontsize=9, **_boxed())
 
@@ -227,11 +231,12 @@ def prefactor_claims(runs: Runs) -> list[Constant]:
     diagram, expected = runs.diagram, scales(runs.runs[0].training)
     bend = expected.critical_temperature * expected.critical_batch
     first, hardest = diagram.first_step_lr, "first step exceeds the margin at the hardest point"
+    never = FIXED_PART if runs.only("chi") == 0 else ""
     return [
         _ratio("1", "B*", diagram.critical_batch, expected.critical_batch),
         _ratio("2", "T_c", diagram.critical_temperature, expected.critical_temperature),
-        _ratio("3", "eta_c above B* = T_c B*", first, bend),
-        _ratio("4", f"eta_c above B* = {hardest}", first, expected.first_step_lr),
+        _ratio("3", "eta_c above B* = T_c B*", first, bend, never),
+        _ratio("4", f"eta_c above B* = {hardest}", first, expected.first_step_lr, never),
     ]
 
 
@@ -242,11 +247,13 @@ HALF_A_DECADE = Tolerance(
 )
 
 
-def _ratio(id: str, name: str, measured: Estimate | None, predicted: float) -> Constant:
+def _ratio(
+    id: str, name: str, measured: Estimate | None, predicted: float, never: str = ""
+) -> Constant:
     logs = measured and measured.mapped(lambda x: np.log10(x / predicted))
     return Constant(
         id, f"{name}: log10 of measured over theory, no fit", logs, equals=0, within=HALF_A_DECADE,
-        otherwise="the plane does not hold this boundary",
+        otherwise="the plane does not hold this boundary", untestable=never,
     )  # fmt: skip
 
 

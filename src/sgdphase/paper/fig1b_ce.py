@@ -16,8 +16,8 @@ import numpy as np
 from sgdphase._typing import FloatArray
 from sgdphase.diagram._style import BLUE, ORANGE, new_figure
 from sgdphase.paper._claim import Above, Constant, Spec, Tolerance
-from sgdphase.paper._draw import draw_curve, key, legend, letters
-from sgdphase.paper._figure import Figure, Grid, together
+from sgdphase.paper._draw import draw_curve, key, legend, letters, unfitted
+from sgdphase.paper._figure import OURS, Figure, Grid, together
 from sgdphase.paper._measure import exponent, per_seed
 from sgdphase.paper._runs import Runs
 from sgdphase.paper._settings import LARGE_MARGIN, heading
@@ -80,14 +80,11 @@ def draw(runs: Runs) -> Any:
             draw_curve(axes, *own, color=color, marker=marker, markersize=4, label=words)
         axes.set_xscale("log", base=2)
         axes.set(xlabel=r"$T=\eta/B$", ylabel=label)
-    lost = sum(run.outcome.status != "fitted" for run in runs.runs)
-    if lost:
-        key(both[0], ".", f"{lost} of {len(runs.runs)} runs did not end", "k")
+    if lost := unfitted(runs):
+        key(both[0], ".", lost, "k")
     both[0].set_yscale("log", base=2)
     batch = runs.only("batch")
-    both[0].set_title(
-        f"fully connected, parity MNIST, $B={batch}$\n{heading(runs)}", fontsize="medium"
-    )
+    both[0].set_title(f"{heading(runs)}, $B={batch}$", fontsize="medium")
     letters(both)
     legend(both[0], "best", ncols=1)
     return figure
@@ -100,6 +97,7 @@ FIGURE = Figure(
     plan=together(*map(_grid, LOSSES)),
     draw=draw,
     claims=[claims],
+    setting=OURS,
     remark="The paper says it in its text, without a figure or a setting: size, batch, "
     "margin and temperatures are ours, and so is the stop: when every point has half of the "
     "margin. The number of points was raised from 1024 to 4096 after runs in which 1b was "

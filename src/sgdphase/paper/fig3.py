@@ -19,7 +19,7 @@ from sgdphase import theory
 from sgdphase._sweep import Run
 from sgdphase._typing import FloatArray
 from sgdphase.paper._claim import Above, Below, Constant, Spec, Tolerance
-from sgdphase.paper._draw import colored, key, legend_outside, one_of, panel
+from sgdphase.paper._draw import colored, key, legend_outside, one_of, panel, unfitted
 from sgdphase.paper._figure import Figure, Grid
 from sgdphase.paper._measure import Mean, above_critical, below_critical, furthest, mean
 from sgdphase.paper._runs import Runs, at, time_grid
@@ -56,6 +56,7 @@ def draw_perceptron(runs: Runs) -> Any:
         w1 = theory.online(times, chi=CHI, dim=dim, margin=MARGIN, temperature=temperature).w1
         axes.plot(times, w1, "k--", linewidth=0.9)
     key(axes, "--", "online SDE", "k", linewidth=0.9)
+    key(axes, "*", "end of training", "k", mfc="none", ms=9)
     step = _first_step(dim)
     axes.axhline(step, color="0.4", linestyle=":", linewidth=1, zorder=0)
     axes.text(
@@ -184,8 +185,8 @@ def draw_network(runs: Runs) -> Any:
         axes.plot([run.outcome.time for run in lost],
                   [run.outcome.trajectory["alignment"][-1] for run in lost], "k.")  # fmt: skip
     key(axes, "*", "mean end", "k", mfc="none", ms=9)
-    if any(run.outcome.status != "fitted" for run in runs.runs):
-        key(axes, ".", "not fitted", "k")
+    if why := unfitted(runs):
+        key(axes, ".", why, "k")
     # Nothing below a thousandth of the largest: there the alignment is noise about 0.
     top = max(float(run.outcome.trajectory["alignment"].max()) for run in runs.runs)
     axes.set_ylim(max(axes.get_ylim()[0], top / 1000), None)

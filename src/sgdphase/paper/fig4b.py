@@ -119,7 +119,7 @@ class Crossing:
         why = f"no crossover between the first and the last batch: {lost}" if lost else ""
         law = critical.law()
         more = f" ({'; '.join(filter(None, [_more(critical), _fixed_height(self, own), why]))})"
-        measured = law.exponent(1) if law else None
+        measured = law.exponent if law else None
         specs = self._specs(measured, critical.above(), more, why or "too few sizes")
         if self.smaller:
             observable, margin = self.smaller
@@ -196,6 +196,9 @@ class Crossing:
         rates = runs.where(margin=self.margin).values("lr")
         own = critical_batches(runs.where(margin=self.margin), self.observable)
         drawn = [(own, "k", "")]
+        if lost := own.missing():
+            axes.text(0.98, 0.04, f"no $B^*$ inside the curve: {lost}", ha="right", fontsize=8,
+                      transform=axes.transAxes)  # fmt: skip
         if self.smaller:
             observable, margin = self.smaller
             other = critical_batches(runs.where(margin=margin), observable)
@@ -203,14 +206,14 @@ class Crossing:
             drawn.append((other, "0.6", rf" in fig4b ($\eta={small}$)"))
         for critical, color, name in drawn:
             law = critical.law()
-            label = f"fit: $P^{{{law.exponent(1).value:.2f}}}${name}" if law else ""
+            label = f"fit: $P^{{{law.value:.2f}}}${name}" if law else ""
             for rate in np.unique(critical.rates):
                 there = (critical.rates == rate) & critical.counts
                 sizes, (middle, error) = critical.sizes[there], spread(critical.at[there])
                 marker = MARKERS[rates.index(rate)] if rate in rates else "x"
                 axes.errorbar(sizes, middle, error, fmt=marker, color=color, markersize=4, lw=0.8)
                 if law and there.any():
-                    line = _through(sizes, middle, law.exponent(1).value)
+                    line = _through(sizes, middle, law.value)
                     axes.plot(*line, color=color, linewidth=0.9, label=label)
                     label = ""
         if own.counts.any():
@@ -246,8 +249,11 @@ def _more(critical: CriticalBatches) -> str:
     rates, first = np.unique(critical.rates, return_index=True)
     steep = ", ".join(f"{s:.2g}" for s in critical.steepness[first])
     moves = [f"{x:.2f}" if np.isfinite(x) else "none" for x in critical.windows()]
+    law = critical.law()
+    each = ", ".join(str(exponent) for exponent in law.each.values()) if law else "none"
     return (
-        f"crossover of each curve, effective exponent at {size_range(critical.sizes)}; steepness "
+        f"crossover of each curve, effective exponent at {size_range(critical.sizes)}: {each}; "
+        "steepness "
         f"{steep} at eta = {', '.join(f'{rate:g}' for rate in rates)}; over {WINDOW} consecutive "
         f"sizes, smallest first: {', '.join(moves) or 'none'}"
     )

@@ -17,7 +17,7 @@ from sgdphase import theory
 from sgdphase._records import Training
 from sgdphase._sweep import Run
 from sgdphase._typing import FloatArray
-from sgdphase.diagram._style import GREEN, new_figure
+from sgdphase.diagram._style import new_figure
 from sgdphase.paper._claim import Constant, Exponent, Tolerance
 from sgdphase.paper._draw import colored, legend_outside, letters, one_of, power_label
 from sgdphase.paper._figure import Figure, Grid, fresh_seeds, together
@@ -84,15 +84,15 @@ Lines = Iterator[tuple[FloatArray, Any, dict[str, Any]]]
 
 
 def _draw(lines: Callable[[Runs], Lines]) -> Callable[[Runs], Any]:
-    """`w1` in the first panel, `|w_perp|` in the second, with the same axes."""
+    """`w1` in the first panel, `|w_perp|` in the second."""
 
     def draw(runs: Runs) -> Any:
         figure, panels = new_figure(2, size=(4.2, 3.6))
         for time, weights, look in lines(runs):
             for axes, name in zip(panels, WEIGHTS, strict=True):
                 axes.plot(time, weights[name], **look)
-        drawn = np.concatenate([line.get_ydata() for axes in panels for line in axes.lines])
         for axes, label in zip(panels, WEIGHTS.values(), strict=True):
+            drawn = np.concatenate([line.get_ydata() for line in axes.lines])
             axes.set(xscale="log", yscale="log", xlabel="$t$", ylabel=label)
             axes.set_ylim(drawn.min() / 1.5, drawn.max() * 1.5)
         figure.suptitle(one_of(runs), fontsize=10)
@@ -141,10 +141,8 @@ def _with_theory(runs: Runs) -> Lines:
 
 def _with_small_batch(runs: Runs) -> Lines:
     yield from _paths(runs.at(batch=-1), f", $B={runs.values('batch')[-1]}$")
-    label: str | None = rf"$B={SMALL}$, each $\Lambda$"
-    for time, path, _ in _paths(runs.at(batch=0).that(decays)):
-        yield time, path, {"color": GREEN, "ls": "--", "lw": 1.0, "label": label}
-        label = None  # one entry for all
+    for time, path, look in _paths(runs.at(batch=0), f", $B={SMALL}$"):
+        yield time, path, look | {"ls": "--", "lw": 1.0, "zorder": 3}
 
 
 OverDecay = partial(Exponent, of="weight_decay", where=decays)
@@ -168,10 +166,16 @@ def _over_no_decay(runs: Runs) -> Estimate:
 
 
 def _same_state(id: str, name: str) -> Constant:
-    says = (f"the stationary {name} is that of the small batch, at the Lambda where they differ "
-            "most")  # fmt: skip
     ratio = Mean(partial(settled, name=name), "weight_decay", at=AT_DECAYS | {"batch": -1},
                  to={"batch": 0}, how=furthest)  # fmt: skip
+
+    def says(runs: Runs) -> str:
+        each = np.exp(seed_means(logarithms(ratio.curve(runs)[1])))
+        return (
+            f"the stationary {name} is that of the small batch, at the Lambda where they differ "
+            f"most (smallest Lambda first: {', '.join(f'{one:.2f}' for one in each)})"
+        )
+
     return Constant(id, says, ratio, equals=1, within=FLUCTUATES)
 
 

@@ -24,7 +24,7 @@ from sgdphase.stats import Estimate, logarithms, loglinear
 def _critical(axes: Any, runs: Runs) -> None:
     temperature = runs.diagram.critical_temperature
     if temperature is not None:
-        axes.axvline(temperature.value, color="0.4", ls="--", lw=1, label="$T_c$")
+        axes.axvline(temperature.value, color="0.4", ls="--", lw=1, label="$T_c$ (for $B<B^*$)")
 
 
 def _growth(plane: Plane, cells: Mask) -> Estimate | None:

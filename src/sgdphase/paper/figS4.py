@@ -63,8 +63,9 @@ def title(runs: Runs) -> str:
 def _marks(axes: Any, runs: Runs) -> None:
     """Where the nets adapt, and from which `Lambda` on they count as adapted."""
     start, (small,) = float(np.mean(crossings(runs)[0])), axes.child_axes
+    label = r"a quarter of the growth of $\Lambda$"
     for panel in (axes, small):
-        panel.axvline(start, color="0.6", linestyle=":", linewidth=1, zorder=0)
+        panel.axvline(start, color="0.6", linestyle=":", linewidth=1, zorder=0, label=label)
     small.axhline(ADAPTED, color="0.6", linestyle=":", linewidth=1)
     small.set_yscale("log", base=2)
 
@@ -184,6 +185,7 @@ FIGURES = (
             "temperature", "test_error", xlabel=r"$T=\eta/B$", ylabel="test error",
             title=title, inset=((0.13, 0.13, 0.42, 0.42), "$T$", r"$\Lambda$"),
             inset_y="amplification", extra=_marks, look={"color": BLUE}, size=(5.4, 4.2),
+            room=(0.0, 0.15), legend={"loc": "upper right"},
         ),
         claims=[temperature_claims],
         remark="The first rule of 2b (a fixed factor in both) depended on the slope of the error "

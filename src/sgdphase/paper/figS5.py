@@ -27,6 +27,7 @@ from sgdphase.paper._errors import (
     TWENTIETH,
     Regimes,
     best_claim,
+    less_dependence,
     same_dependence,
     slight_gain,
 )
@@ -38,6 +39,7 @@ from sgdphase.paper._planes import (
     NOISE,
     complete,
     line_claim,
+    no_line,
     plane_figure,
     regions,
 )
@@ -52,15 +54,22 @@ PANELS = {
     "c": ("test_error", r"test error $\epsilon$"),
     "d": ("test_error_early", r"test error $\epsilon$ with early stopping"),
 }
+# The lowest learning rates stand for `lr -> 0` if the weight change grows there with at most this
+# power: if it is its limit plus a multiple of `lr`, it is then at most a quarter above the limit.
+FLAT = 0.2
 # From the runs and the lines, the claims of a panel.
 Claims = Callable[[Runs, PhaseDiagram], Sequence[Claim | Spec]]
 
 
 def by_weight_change(runs: Runs, factor: float) -> PhaseDiagram:
-    """The diagram with these lines, and each cell in the regime that they put it in."""
+    """The diagram with these lines, and each cell in the regime that they put it in.
+
+    It has none if the plane does not reach gradient descent, and a note that says so.
+    """
     plane = runs.plane("weight_change")
     rng = np.random.default_rng(0)
-    line = gd_line(plane, lowest_rates(plane), factor, rng, REPLICATES)
+    growth = lowest_growth(plane)
+    line = gd_line(plane, lowest_rates(plane), factor, rng, REPLICATES) if growth <= FLAT else None
     star = None if line is None else meeting(line)
     low, high = None, None
     if line is not None and star is not None:
@@ -73,9 +82,26 @@ def by_weight_change(runs: Runs, factor: float) -> PhaseDiagram:
         critical_temperature=low.level if low else None,
         first_step_lr=high.level if high else None,
         slopes={"below": low.slope if low else None, "above": high.slope if high else None},
-        notes=(),
-    )
+        notes=() if growth <= FLAT else (
+            f"at the lowest eta of each batch the weight change still grows as eta^{growth:.2g}, "
+            f"where at most {FLAT:g} is gradient descent",
+        ),
+    )  # fmt: skip
     return replace(diagram, cells=_named_cells(diagram))
+
+
+def lowest_growth(plane: Plane) -> float:
+    """The power with which a number grows between the two lowest learning rates of each batch.
+
+    The mean over batches and seeds; infinite if no batch has two.
+    """
+    slopes = []
+    for column in np.moveaxis(plane.log_value, 1, 0):  # [lr, seed]
+        rows = np.flatnonzero(np.isfinite(column).any(axis=-1))[:2]
+        if rows.size == 2:
+            slopes.append(np.diff(column[rows], axis=0)[0] / np.diff(np.log2(plane.lr[rows])))
+    each = np.array(slopes)
+    return float(np.nanmean(each)) if np.isfinite(each).any() else np.inf
 
 
 def lowest_rates(plane: Plane) -> Names:
@@ -128,6 +154,7 @@ def _inside(id: str, says: str, lines: PhaseDiagram) -> Claim:
     """A line that does not bend has its `B*` at one of its ends."""
     few = "the line is there for fewer than 4 batches"
     if lines.critical_batch is None:
+        few = few if lines.gd_line else f"the plane does not have {no_line(lines)}"
         return Claim(id, says, None, None, few, "undecided")
     first, last = 2 * lines.gd_line[0].batch, lines.gd_line[-1].batch / 2
     rule = f"the interval of B* lies within {first:g} .. {last:g}, an octave from the line's ends"
@@ -217,6 +244,7 @@ def fc_early(runs: Runs, lines: PhaseDiagram) -> list[Claim | Spec]:
     end, early = (Regimes.of(runs.plane(PANELS[letter][0]), lines) for letter in "cd")
     same = "early stopping leaves the dependence of the test error on eta and B as it is"
     return [
+        best_claim("2", f"with early stopping {BEST}", early.errors, lines),
         same_dependence("3", same, end.errors, early.errors),
         slight_gain("4", "early stopping helps GD slightly", end, early),
     ]
@@ -239,10 +267,12 @@ def cnn_at_the_end(runs: Runs, lines: PhaseDiagram) -> list[Claim | Spec]:
 
 def cnn_early(runs: Runs, lines: PhaseDiagram) -> list[Claim | Spec]:
     """S6D."""
-    early = Regimes.of(runs.plane("test_error_early"), lines)
+    end, early = (Regimes.of(runs.plane(PANELS[letter][0]), lines) for letter in "cd")
+    gone = "with early stopping most of the dependence of the test error on eta and B is gone"
     same = "with early stopping GD is as good as noise-dominated SGD"
     worse = "with early stopping first-step-dominated SGD is slightly worse than GD"
     return [
+        less_dependence("1", gone, end.errors, early.errors),
         Constant("2c", same, equals=1, within=TWENTIETH, **early.ratio(GD, NOISE)),
         Constant("3", worse, equals=1.1, within=SLIGHTLY, **early.ratio(FIRST_STEP, GD)),
     ]

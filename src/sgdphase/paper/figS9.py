@@ -211,6 +211,7 @@ FIGURES = (
                   TENTH.size, "up to a tenth counts as no dependence"),
         ],
         trajectories=("time", "train_error", "lambda", "r"),
+        setting="$P=2^{17}$ (paper: 8192)",
         remark="P = 2^17 where the paper has 8192, at which 1c failed in the first ledger with "
         "-0.80: at d = 512 there is hardly an online stage. At P = 2^16 and d = 32 to 512 it was "
         "undecided, -0.87 [-1.04, -0.68], as a power law did not fit: at d = 32 some ten points "
@@ -234,6 +235,7 @@ FIGURES = (
                      equals=1, within=LAW),
         ],
         trajectories=("time", "unfitted", "lambda", "r"),
+        setting="$P=2^{17}$ (paper: 4096)",
         remark="P = 2^17 where the paper has 4096, at which lambda hardly reaches 4 in the online "
         "stage of most d. At P = 2^16 and d = 16 to 256 (3) was undecided, 0.89 [0.77, 1.03], for "
         "the reason of figS9a; the seeds are others. The estimator of 2a was changed (it dropped "

@@ -26,6 +26,7 @@ def page(folder: Path) -> str:
         "come from stand beside the pictures: `sgdphase figure NAME --from docs/gallery/runs` "
         "draws and decides again, `sgdphase verify docs/gallery` decides all.",
         *(_total(name, ledger) for name in get_args(Ledger)),
+        at_paper_scale(ledger),
         "What fails of the paper:",
         "\n".join(
             _failure(claim)
@@ -43,11 +44,18 @@ def _total(name: str, ledger: list[dict[str, Any]]) -> str:
     return f"**{name}** {totals([claim for claim in ledger if claim['ledger'] == name])}"
 
 
+def at_paper_scale(ledger: list[dict[str, Any]]) -> str:
+    """The verdicts on the paper's claims that come from runs of paper scale."""
+    large = [each for each in ledger if (each["ledger"], each["scale"]) == ("paper", "paper")]
+    return f"Of the paper's claims, by runs of paper scale: {totals(large)}."
+
+
 def _failure(claim: dict[str, Any]) -> str:
     predicted = "" if claim["predicted"] is None else f"predicted {number(claim['predicted'])}, "
     between = f" ({interval(claim)})" if interval(claim) else ""
     measured = f"measured {number(claim['measured'])}{between}"
-    return f"- {claim['id']}: {claim['claim']}: {predicted}{measured}"
+    smaller = "" if claim["scale"] == "paper" else f" (at {claim['scale']} scale)"
+    return f"- {claim['id']}{smaller}: {claim['claim']}: {predicted}{measured}"
 
 
 def _section(figure: Figure, made: dict[str, Any], folder: str) -> list[str]:

@@ -108,13 +108,14 @@ def digits(value: float, count: int = 3) -> str:
 def duration(seconds: float) -> str:
     """A duration as text.
 
-    >>> duration(0.3), duration(75), duration(5000), duration(400000)
-    ('less than 1 s', '1 min 15 s', '1 h 23 min', '4 d 15 h')
+    >>> duration(0.3), duration(75), duration(5000), duration(400000), duration(1e9)
+    ('less than 1 s', '1 min 15 s', '1 h 23 min', '4 d 15 h', '31 y 259 d')
     """
     if seconds < 1:
         return "less than 1 s"
     whole = round(seconds)
     for size, name, smaller, small_name in (
+        (365 * 86400, "y", 86400, "d"),
         (86400, "d", 3600, "h"),
         (3600, "h", 60, "min"),
         (60, "min", 1, "s"),
