@@ -444,6 +444,40 @@ def test_an_error_at_the_largest_lr_says_what_to_give_instead() -> None:
         ask(train)
 
 
+def answer_of_a_limited(train: Callable[..., dict[str, float]], **options: Any) -> Diagnosis:
+    return sp.diagnose(
+        train=train, lr=0.1, batch=8, epochs=40, seeds=2, say=lambda _: None, **options
+    )
+
+
+def limited(lr: float, batch: int, epochs: int, seed: int) -> dict[str, float]:
+    if batch > 40:
+        raise MemoryError("out of memory")
+    progress = lr * epochs / batch
+    noise = 1e-3 * np.random.default_rng([seed, batch]).standard_normal()
+    return {"test_error": 0.05 + 0.1 / (1 + progress) + noise, "train_loss": 1 / (1 + progress)}
+
+
+@pytest.mark.parametrize("batches", [None, [16, 32, 64, 128]])
+def test_a_batch_that_cannot_be_run_costs_only_itself(batches: list[int] | None) -> None:
+    answer = answer_of_a_limited(limited, batches=batches)
+    assert [row.batch for row in answer.equivalents] == [16, 32]
+    assert all(row.verdict == "the same" for row in answer.equivalents)
+    (line,) = [line for line in answer.unknown if "out of memory" in line]
+    assert line.startswith("batch 64 and larger: ") and "too large for it" not in line
+    assert "fails" in answer.ended or batches
+
+
+def test_an_error_at_a_larger_lr_is_not_taken_for_one_of_the_batch() -> None:
+    def train(lr: float, batch: int, epochs: int, seed: int) -> dict[str, float]:
+        if lr > 0.5:
+            raise ValueError("loss is nan")
+        return limited(lr, min(batch, 40), epochs, seed)
+
+    with pytest.raises(UserError, match=r"loss is nan .*it should give nan, not an error"):
+        answer_of_a_limited(train)
+
+
 def test_options_that_do_not_fit_are_refused(blobs: Callable[..., Diagnosis]) -> None:
     for options, said in (
         ({"loss": "square"}, "loss = 'square': must be cross-entropy, hinge, mse"),

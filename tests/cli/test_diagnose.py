@@ -189,8 +189,9 @@ def test_of_a_command(sgdphase: Call, folder: Path) -> None:
          "momentum = 0.9: train.py trains by itself; set it there"),
         (("law.py", "--timeout", "5s"), "--timeout: is of --command"),
         (("--command", "exit 5 # {lr} {batch} {epochs} {seed}", "--shell", "--metric",
-          "a=json:m.json"), "exit ended with exit code 5, and printed nothing"),
-        (("--command", LINE, "--metric", "a=json:m.json"), "has no key 'a'; it has val_loss"),
+          "my_loss=json:m.json"), "exit ended with exit code 5, and printed nothing"),
+        (("--command", LINE, "--metric", "my_loss=json:m.json"),
+         "has no key 'my_loss'; it has val_loss"),
     ],
 )  # fmt: skip
 def test_of_a_command_that_is_no_training(

@@ -103,10 +103,22 @@ def test_a_study_says_which_way_is_better():
 @pytest.mark.parametrize(
     ("name", "higher"),
     [("val_acc", True), ("top1_accuracy", True), ("eval/F1", True), ("score", True),
-     ("val_loss_bf16", False), ("brier_score", False), ("loss_r2", False), ("perplexity", False)],
+     ("val_loss_bf16", False), ("brier_score", False), ("loss_r2", False), ("perplexity", False),
+     # What a word is in another one does not count.
+     ("sentiment_accuracy", True), ("sentiment_f1", True), ("multimedia_acc", True),
+     ("terrain_iou", True), ("macroF1", True), ("chrF", True), ("mAP", True), ("AP50", True),
+     ("exact_match", True), ("pass@1", True), ("hit@10", True), ("win_rate", True),
+     ("log_likelihood", True), ("neg_log_likelihood", False), ("error_rate", False),
+     ("neg_mean_squared_error", True), ("valLoss", False), ("rmse", False), ("step_time", False)],
 )  # fmt: skip
 def test_directions_by_name(name: str, higher: bool):
     assert more_is_better(name) is higher
+
+
+@pytest.mark.parametrize("name", ["value", "metric", "rate", "terrain", "y"])
+def test_a_name_that_does_not_tell_is_asked_about(name: str):
+    with pytest.raises(InputError, match=f"^{name}: which way is better"):
+        more_is_better(name)
 
 
 def test_empty_entries_of_by_are_one_group():

@@ -21,6 +21,7 @@ from sgdphase._diagnose.batch_search import (
     RowSearch,
     training_runs,
 )
+from sgdphase._diagnose.candidates import Candidates
 from sgdphase._diagnose.cost import (
     EFFORTS,
     Effort,
@@ -30,11 +31,11 @@ from sgdphase._diagnose.cost import (
     table_seconds,
     trainings_of,
 )
-from sgdphase._diagnose.ending import Alike, finished, last_batch
+from sgdphase._diagnose.ending import Alike, finished
 from sgdphase._diagnose.learner import Once, Searcher, Trial
 from sgdphase._diagnose.metrics import deciding_metric
 from sgdphase._diagnose.regime import Neighbours, regime_of
-from sgdphase._diagnose.runner import Runner
+from sgdphase._diagnose.runner import LargerBatchError, Runner
 from sgdphase._diagnose.text import row_cells
 from sgdphase._diagnose.unknown import (
     EVERY,
@@ -54,36 +55,29 @@ from sgdphase.diagram._training_runs import went_up
 from sgdphase.errors import listed
 from sgdphase.stats import duration
 
-REACH = 16  # the first table ends at this many times the user's batch
 _PLANNED = 0.85  # share of the budget for the first table
 
 
 @dataclass
 class BatchQuestion:
-    """The user's point, the other batches (None: by factors of two), and the state of the search.
-
-    `largest` is the number of training points, or None where it is not known.
-    """
+    """The user's point, the other batches, and the state of the search."""
 
     runner: Runner
     point: Point
-    largest: int | None
+    others: Candidates
     started: float  # at a time of `time.monotonic`
     maximize: bool | None = None
-    batches: tuple[int, ...] | None = None
     seeds: int | None = None
     estimated: float | None = None
     table_seconds: float | None = None
     enough: float | None = None  # seconds of the whole table, if the budget is smaller
-    done: list[int] = field(default_factory=list)
-    alike: int | None = None  # a batch that trains exactly as the largest of `done`
     before: dict[int, int] = field(default_factory=dict)  # rates per batch that the store had
     unknown: list[str] = field(default_factory=list)
     ended: str = ""  # why the search ended
 
     @property
     def size(self) -> int:
-        return self.largest or UNKNOWN_SIZE
+        return self.others.largest or UNKNOWN_SIZE
 
     def answered(self) -> Diagnosis:
         self.runner.use_all(self.size)
@@ -97,9 +91,8 @@ class BatchQuestion:
             for warning in unused_seed(self.point.setting, self._outcomes()):
                 self.runner.report(f"warning: {warning}")
             complete = complete and self._rows(wanted)
-            complete = complete and self._learn(
-                Neighbours(self.point, self.largest or 2 * self.point.batch), "the regime"
-            )
+            regime = Neighbours(self.point, self.others.reach)
+            complete = complete and self._learn(regime, "the regime")
             if complete:
                 self.table_seconds = monotonic() - self.started
                 complete = self._go_on()
@@ -131,14 +124,18 @@ class BatchQuestion:
             return None
         name, maximize = deciding_metric(outcomes[0].observables, point.metric, self.maximize)
         self.point = replace(point, metric=name, maximize=maximize)
-        large = max(self._wanted(EFFORTS[0]), default=point.batch)
+        large = max(self.others.wanted(EFFORTS[0]), default=point.batch)
         index = round(point.exponent * math.log(large / point.batch) / STEP)
         second = (
             Trial(point.lr, point.batch, 2, point.epochs),
             Trial(point.rate(index), large, 0, point.epochs),
         )
-        if not self._learn(Once(second), "your own training"):
-            return TrainingTime(runner.runs[self.size][first[0]].seconds, 0.0)
+        try:
+            if not self._learn(Once(second), "your own training"):
+                return TrainingTime(runner.runs[self.size][first[0]].seconds, 0.0)
+        except LargerBatchError as failure:
+            self._limit(failure)
+            return self._timed()
         here, there = (runner.runs[self.size][trial] for trial in second)
         other = large if there.outcome.status == "finished" else point.batch
         return TrainingTime.of(point.batch, here.seconds, other, there.seconds)
@@ -148,10 +145,10 @@ class BatchQuestion:
         runner, point = self.runner, self.point
         parallel = runner.workers.parallel
         efforts = efforts_of(self.seeds, parallel)
-        rows = [self._wanted(effort) for effort in efforts]
+        rows = [self.others.wanted(effort) for effort in efforts]
         budget = _PLANNED * max(runner.left, 0.0)
         effort, seconds, fits = affordable(point.batch, rows, time, parallel, budget, efforts)
-        wanted = self._wanted(effort)
+        wanted = self.others.wanted(effort)
         here, row = trainings_of(effort)
         self.estimated = monotonic() - self.started + seconds
         count, one = round(here + row * len(wanted)), time(point.batch)
@@ -160,30 +157,38 @@ class BatchQuestion:
             f"one training takes {takes}; comparing with batch "
             f"{listed(map(str, wanted), 'and')} takes about {count} trainings and "
             f"{duration(seconds)} (less if the store has some); time left goes into "
-            f"undecided rows{' and larger batches' * (self.batches is None)}"
+            f"undecided rows{' and larger batches' * (self.others.asked is None)}"
         )
         if not fits:
             part = max(runner.left, 0.0) / max(seconds, 1e-9)
             text += f"; the budget is enough for about {part:.0%} of that"
-        if effort != efforts[0] and self.batches is None:
+        if effort != efforts[0] and self.others.asked is None:
             whole = table_seconds(efforts[0], point.batch, rows[0], time, parallel)
             self.enough = whole / _PLANNED + monotonic() - self.started
             text += f"; with a budget of {duration(self.enough)} {EVERY}"
         runner.report(text)
         return effort, wanted
 
-    def _wanted(self, effort: Effort) -> list[int]:
-        """The other batches of the first table."""
-        start = self.point.batch
-        if self.batches is not None:
-            return sorted(set(self.batches) - {start}, key=lambda b: abs(math.log(b / start)))
-        limit = REACH * start if self.largest is None else min(REACH * start, self.largest)
-        return effort.batches(start, limit)
-
     # Runs
 
     def _learn(self, learner: Searcher, doing: str) -> bool:
         return self.runner.learn(learner, self.size, doing)
+
+    def _limit(self, failure: LargerBatchError) -> None:
+        """Nothing is run at this batch any more, if the user's lr fails there too.
+
+        Otherwise it was the lr, and the failure is raised: it should have been a divergence.
+        """
+        if failure.lr != self.point.lr:
+            trial = Trial(self.point.lr, failure.batch, 0, self.point.epochs)
+            try:
+                self._learn(Once((trial,)), f"batch {failure.batch}")
+            except LargerBatchError as same:
+                failure = same
+            else:
+                raise failure
+        self.others.failure = failure
+        self.runner.report(f"batch {failure.batch} fails: no batch from there on is tried")
 
     def _rows(self, wanted: list[int]) -> bool:
         """Row by row, up to two rows in a row without an lr. False if the budget was spent."""
@@ -193,19 +198,25 @@ class BatchQuestion:
                 return False
             row = self._row_of(batch)
             missing = missing + 1 if row is not None and row.exists is False else 0
-            if self.alike is not None or (missing == 2 and self.batches is None):
+            if self.others.alike is not None or (missing == 2 and self.others.asked is None):
                 break
         return True
 
     def _row(self, batch: int) -> bool:
-        """One row, unless the batch turns out to be no other training. False if out of budget."""
-        if not self._probed(batch):
-            return False
-        if self.alike is not None:
+        """One row, unless the batch is no other training, or fails. False if out of budget."""
+        if not self.others.work(batch):
             return True
-        complete = self._search(batch)
+        try:
+            if not self._probed(batch):
+                return False
+            if self.others.alike is not None:
+                return True
+            complete = self._search(batch)
+        except LargerBatchError as failure:
+            self._limit(failure)
+            return True
         if complete:
-            self.done.append(batch)
+            self.others.done.append(batch)
             row, answer = self._row_of(batch), self._diagnosis()
             if row is None:
                 self.unknown.append(no_stable_lr(batch, self._outcomes()))
@@ -219,13 +230,13 @@ class BatchQuestion:
 
         False if the budget was spent.
         """
-        below = max((b for b in self.done if b < batch), default=None)
-        row = None if below is None or self.largest or self.batches else self._row_of(below)
+        below = max((b for b in self.others.done if b < batch), default=None)
+        row = self._row_of(below) if below is not None and self.others.is_open else None
         if row is None:
             return True
         learner = Alike(self.point, row.lr.value, row.batch, batch)
         complete = self._learn(learner, f"batch {batch}")
-        self.alike = batch if learner.found else None
+        self.others.alike = batch if learner.found else None
         return complete
 
     def _search(self, batch: int) -> bool:
@@ -257,31 +268,24 @@ class BatchQuestion:
         """
         while True:
             known = len(self._outcomes())
-            more = Refinement(self.point, tuple(self.done), hopeless)
+            more = Refinement(self.point, tuple(self.others.done), hopeless)
             if not self._learn(more, "open verdicts"):
                 return False
-            if not all(self._search(batch) for batch in self.done):
+            if not all(self._search(batch) for batch in self.others.done):
                 return False
             if len(self._outcomes()) == known:
                 return True
 
     def _further(self) -> int | None:
         """A batch that was left out below the largest, or twice that; None if there is none."""
-        if self.batches is None and (skipped := self._skipped):
+        if self.others.asked is None and (skipped := self.others.skipped):
             return skipped[0]
-        return None if self._last_batch else 2 * self._top
-
-    @property
-    def _top(self) -> int:
-        return max(self.done, default=self.point.batch)
+        return None if self._last_batch else self.others.next
 
     @property
     def _last_batch(self) -> str:
         """Why no larger batch is tried; empty if one can be."""
-        if self.batches is not None:
-            return "no other batch was asked for"
-        rows = [self._row_of(batch) for batch in sorted(self.done)[-2:]]
-        return last_batch(self.point.batch, self._top, self.largest, rows, alike=self.alike)
+        return self.others.end([self._row_of(batch) for batch in sorted(self.others.done)[-2:]])
 
     def _row_of(self, batch: int) -> Equivalent | None:
         table = self._table()
@@ -299,22 +303,23 @@ class BatchQuestion:
             return None
         return equivalents(
             training_runs(self._outcomes()), lr=point.lr, batch=point.batch, epochs=point.epochs,
-            metric=point.metric, maximize=point.maximize, batches=self.done,
+            metric=point.metric, maximize=point.maximize, batches=self.others.done,
         )  # fmt: skip
 
     def _diagnosis(self) -> Diagnosis:
         point, user, outcomes = self.point, self.runner.user, self._outcomes()
-        skipped = left_out_rows(self._skipped, self.enough)
+        skipped = left_out_rows(self.others.skipped, self.enough)
+        failures = (*user_failures(point.setting, outcomes), *self.others.failures)
         answer = Diagnosis(
             lr=point.lr,
             batch=point.batch,
             epochs=point.epochs,
-            train_size=self.largest,
+            train_size=self.others.largest,
             metric=point.metric,
             table=self._table(),
             regime=regime_of(point, outcomes),
             warnings=(*unused_seed(point.setting, outcomes), *user.warnings),
-            unknown=(*user_failures(point.setting, outcomes), *self.unknown, *skipped),
+            unknown=(*failures, *self.unknown, *skipped),
             seconds=monotonic() - self.started,
             settings=user.settings(),
             estimated_seconds=self.estimated,
@@ -329,12 +334,6 @@ class BatchQuestion:
             unknown=(*answer.unknown, *more),
         )
 
-    @property
-    def _skipped(self) -> list[int]:
-        """Batches of the whole table that a smaller effort left out."""
-        top = max(self.done, default=0)
-        return [b for b in self._wanted(EFFORTS[0]) if b not in self.done and b < top]
-
     def _budget_spent(self) -> str:
         again = "the same command goes on from here" if self.runner.goes_on else "give a larger one"
         return f"the budget was spent; {again}"
@@ -346,5 +345,5 @@ class BatchQuestion:
         whole = table_seconds(effort, self.point.batch, wanted, time, parallel)
         spent = sum(run.seconds for run in self.runner.used_runs()) / parallel
         more = duration(max(whole - spent, 0.2 * whole, 1.0))
-        what = named([b for b in wanted if b not in self.done]) or "the regime"
+        what = named(self.others.left(wanted)) or "the regime"
         return f"{what}: it takes about {more} more; {self._budget_spent()}"

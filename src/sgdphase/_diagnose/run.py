@@ -14,6 +14,7 @@ from typing import Any
 
 from sgdphase._diagnose.answer import Diagnosis
 from sgdphase._diagnose.batch_search import Point
+from sgdphase._diagnose.candidates import Candidates
 from sgdphase._diagnose.fitted.answer import FittedDiagnosis
 from sgdphase._diagnose.fitted.question import Question
 from sgdphase._diagnose.fitted.schedule import given, ladder
@@ -24,6 +25,7 @@ from sgdphase._own import command as command_of
 from sgdphase._parameters import UNKNOWN_SIZE
 from sgdphase._sweep import Store, Workers
 from sgdphase._sweep.workers import Kept, workers_of
+from sgdphase.diagram._column_names import more_is_better
 from sgdphase.errors import InputError, require, require_whole
 from sgdphase.stats import seconds_of
 
@@ -150,6 +152,8 @@ def diagnose(
         )
     if metric and user.metrics and metric not in user.metrics:
         raise InputError(f"metric = '{metric}': must be one of {', '.join(user.metrics)}")
+    if metric and maximize is None:
+        more_is_better(metric)  # one that does not tell is refused before anything is trained
     if user.train_size is not None and train_size is not None:
         raise InputError(f"train size = {train_size}: data() has {user.train_size} training points")
     largest = user.train_size or train_size
@@ -166,7 +170,8 @@ def diagnose(
         most_seeds=max(40, 2 * (seeds or 0)),
     )  # fmt: skip
     with _runner(user, workers, store, started + seconds, say, gpus) as runner:
-        return BatchQuestion(runner, point, largest, started, maximize, others, seeds).answered()
+        candidates = Candidates(point.batch, largest, others)
+        return BatchQuestion(runner, point, candidates, started, maximize, seeds).answered()
 
 
 def diagnose_until_fitted(

@@ -191,6 +191,14 @@ class Runner:
         return max(_PATIENCE * statistics.median(took), _SHORTEST_PATIENCE)
 
 
+class LargerBatchError(UserError):
+    """A training failed at a larger batch than any that ended."""
+
+    def __init__(self, message: str, batch: int, lr: float) -> None:
+        super().__init__(message)
+        self.batch, self.lr = batch, lr
+
+
 def _is_given_up(run: Run) -> bool:
     return run.outcome.status == "budget" and not run.outcome.observables
 
@@ -198,15 +206,19 @@ def _is_given_up(run: Run) -> bool:
 def _error(run: Run, others: Iterable[Run]) -> InputError:
     """The last line of a traceback names the error; a UserError has the user's line.
 
-    Where all others had a smaller lr, this one may be too large.
+    Where all others had a smaller lr, this one may be too large; where all others had a smaller
+    batch, the batch may be.
     """
     last = run.traceback.strip().splitlines()[-1] if run.traceback.strip() else "unknown"
     kind, _, message = last.partition(": ")
     name = kind.rpartition(".")[2]
     where = f"lr {run.training.lr:g}, batch {run.training.batch}, seed {run.training.seed}"
     if name in (UserError.__name__, InputError.__name__):
-        ended = [other.training.lr for other in others]
-        large = ended and run.training.lr > max(ended)
+        ended, failed = [other.training for other in others], run.training
+        large = ended and failed.lr > max(other.lr for other in ended)
         more = "; if this lr is too large for it, it should give nan, not an error" if large else ""
-        return UserError(f"{message} (at {where}){more}")
+        text = f"{message} (at {where}){more}"
+        if ended and failed.batch > max(other.batch for other in ended):
+            return LargerBatchError(text, failed.batch, failed.lr)
+        return UserError(text)
     return InputError(f"a training failed at {where}: {last}")

@@ -69,9 +69,9 @@ def _taken(function: Callable[..., Any], given: dict[str, Any], name: str) -> di
 def finished(returned: Any, name: str, training: Training) -> Outcome:
     """A training of epochs: all its metrics; one that is not finite has diverged.
 
-    A single number is the test error. Values that are not numbers (a log, a note) are left out.
+    Values that are not numbers (a log, a note) are left out.
     """
-    given = returned if isinstance(returned, Mapping) else {"test_error": returned}
+    given = returned if isinstance(returned, Mapping) else {}
     values = {}
     for key, value in given.items():
         with suppress(TypeError, ValueError, OverflowError, RuntimeError):
@@ -83,7 +83,7 @@ def finished(returned: Any, name: str, training: Training) -> Outcome:
         what = ", ".join(kinds) if isinstance(returned, Mapping) else type(returned).__name__
         raise InputError(
             f"{name}: train() returns {what or 'an empty dict'}: must return a dict of metrics, "
-            "each a number"
+            "each a number with its name, as {'val_loss': 0.3}"
         )
     if not all(map(math.isfinite, values.values())):
         return Outcome("diverged", 0, 0.0, dict.fromkeys(values, math.nan))

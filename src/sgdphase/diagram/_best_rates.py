@@ -139,14 +139,6 @@ def rule(table: RunTable, *, level: float = LEVEL) -> BestRates:
     )  # fmt: skip
 
 
-def tolerance_of(table: RunTable, relative: float, lowest: float) -> float:
-    """What counts as the same, in units of the value; `lowest` is the best, less being better."""
-    size = abs(lowest)
-    if table.maximize and lowest < 0:  # a share, or per cent: of what is missing
-        size = 1 - size if size <= 1 else 100 - size if size <= 100 else size
-    return relative * size
-
-
 def valleys(table: RunTable) -> dict[float, SmoothCurve]:
     """A smooth curve of the value (less is better) in log lr, for each batch that has enough."""
     # A loss may span orders of magnitude, and its noise with it: then its logarithm is smoothed.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import Any
 
 from numpy.typing import NDArray
@@ -23,32 +24,67 @@ _USUAL = {
     "epochs": ("epochs", "numepochs", "maxepochs", "numtrainepochs"),
 }  # fmt: skip
 _PREFIX = re.compile(r"^(params|config|metrics|metric|summary|values|user_attrs|hparams)[_./]")
-_LOWER = re.compile(r"loss|err|nll|perplexity|ppl|mse|mae|brier|steps|time")
+# Words of metrics: what is to be low, what is to be high, and of the latter what is at most one (or
+# 100, in per cent).
+_LOWER = re.compile(
+    r".*(loss|err|error|errors|mse|mae)|perplexity|ppl|nll|brier|mape|wer|cer|eer|ece|fid|"
+    r"(cross)?entropy|bp[bcd]|deviance|divergence|regret|latency|lpips|(run|wall)?times?|seconds|"
+    r"steps|iterations|epochs|costs?"
+)
+_SHARE = re.compile(
+    r".*(acc|accuracy|auc|auroc|auprc|f1)|precision.*|recall.*|sensitivity|specificity|m?ap\d*|"
+    r"m?iou|dice|jaccard|ndcg.*|mrr|hits?\d*|hitrate|exactmatch|em|top\d+|bleu\d*|sacrebleu|chrf|"
+    r"rouge.*|meteor|r2|rsquared|success|win|pass|pass\d+|ssim|correct"
+)
+# Observables of sgdphase, of which neither is better: they are drawn as they are.
+_NEITHER = re.compile(r"alignment|weightchange|ntkchange|wperp|w1|norm|amplification")
 _HIGHER = re.compile(
-    r"acc(uracy)?$|^(acc|score|auc|auroc|f1|r2|bleu|rouge|precision|recall|reward|return|m?iou|map|"
-    r"top[15])"
+    r".*score|rewards?|returns?|elo|psnr|likelihood|elbo|spearman\w*|pearson\w*|kendall\w*|"
+    r"corr\w*|kappa|mcc|quality|throughput"
 )
 # Stands for the learning rate where there is none.
 NO_LR = "(none)"
 
 
 def more_is_better(metric: str) -> bool:
-    """Whether more of a metric is better, by its name.
+    """Whether more of a metric is better, by its name; one that does not tell is refused.
 
-    >>> more_is_better("val_accuracy"), more_is_better("val_loss")
-    (True, False)
+    >>> more_is_better("val_accuracy"), more_is_better("val_loss"), more_is_better("macroF1")
+    (True, False, True)
+    >>> more_is_better("neg_mean_squared_error"), more_is_better("win_rate")
+    (True, True)
     """
-    words = re.split(r"[^a-z0-9]+", metric.lower())
-    return not _LOWER.search(metric.lower()) and any(_HIGHER.search(word) for word in words)
+    words = _words(metric)
+    low = any(map(_LOWER.fullmatch, words))
+    if any(map(_NEITHER.fullmatch, words)):
+        return False
+    if not (low or is_share(metric) or any(map(_HIGHER.fullmatch, words))):
+        raise InputError(
+            f"{metric}: which way is better? give --higher-is-better or --lower-is-better "
+            "(in Python: maximize=True or False)"
+        )
+    return low == bool(words & {"neg", "negative"})
+
+
+def is_share(metric: str) -> bool:
+    """Whether a metric is at most one (or 100, in per cent), and better the higher it is.
+
+    >>> is_share("sentiment_accuracy"), is_share("reward"), is_share("val_loss")
+    (True, False, False)
+    """
+    return any(map(_SHARE.fullmatch, _words(metric)))
+
+
+def _words(metric: str) -> set[str]:
+    """The words of a name, those that capitals begin too, and each two in one: `macro`, `f1`."""
+    parted = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", metric)
+    parts = [re.split(r"[^a-z0-9]+", name.lower()) for name in (metric, parted)]
+    return {word for each in parts for word in (*each, *map("".join, pairwise(each)))}
 
 
 def direction(source: Any, metric: str) -> bool:
-    """Whether more is better: as a study says, or the name; a bare `value` says nothing."""
+    """Whether more is better: as a study says, or the name."""
     told = getattr(getattr(source, "direction", None), "name", "")
-    if not told and bare(metric) == "value":
-        raise InputError(
-            f"{metric}: which way is better? give --higher-is-better or --lower-is-better"
-        )
     return bool(told == "MAXIMIZE") if told else more_is_better(metric)
 
 

@@ -24,8 +24,9 @@ from typing import Literal
 import numpy as np
 
 from sgdphase._typing import FloatArray
+from sgdphase.diagram._column_names import is_share
 from sgdphase.diagram._training_runs import Setting, TrainingRun, went_up
-from sgdphase.diagram._verdict import TOLERANCE, Verdict, verdict_of
+from sgdphase.diagram._verdict import TOLERANCE, Verdict, part_of, verdict_of
 from sgdphase.stats import LEVEL, Estimate, crossing, pooled, quantile
 
 PROGRESS = ("train_loss", "alignment", "weight_change")
@@ -173,10 +174,9 @@ class Comparison:
     def five_percent(self, name: str) -> float:
         """Of the user's value; of an accuracy, of what is missing to one."""
         ours = self._array(self.yours, name)
-        unit = abs(float(ours.mean())) if ours.size else math.nan
-        if name == self.metric and self.worse < 0 and 0 < unit <= 1:
-            unit = 1 - unit
-        return TOLERANCE * unit
+        mean = float(ours.mean()) if ours.size else math.nan
+        share = name == self.metric and self.worse < 0 and is_share(name)
+        return part_of(TOLERANCE, mean, share=share)
 
     def is_better(self, setting: Setting, among: int) -> bool:
         """Whether a setting is clearly better than the user's, though it is the best `among` some.

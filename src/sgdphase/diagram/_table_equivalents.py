@@ -13,10 +13,11 @@ import numpy as np
 
 from sgdphase._typing import FloatArray
 from sgdphase.diagram._batch_table import largest_batch, rule_through
-from sgdphase.diagram._best_rates import tolerance_of, valleys
+from sgdphase.diagram._best_rates import valleys
+from sgdphase.diagram._column_names import is_share
 from sgdphase.diagram._equivalents import Equivalent, Equivalents
 from sgdphase.diagram._run_table import RunTable
-from sgdphase.diagram._verdict import TOLERANCE, verdict_of
+from sgdphase.diagram._verdict import TOLERANCE, part_of, verdict_of
 from sgdphase.errors import InputError, require, require_type
 from sgdphase.stats import LEVEL, Estimate, digits, interval
 from sgdphase.stats._smooth import SmoothCurve
@@ -97,7 +98,8 @@ class _Compared:
         self.table, self.level = table, level
         self.sign = -1.0 if table.maximize else 1.0
         self.value, self.values = ours.at(place)
-        self.tolerance = tolerance_of(table, tolerance, self.value)
+        share = table.maximize and is_share(table.metric)
+        self.tolerance = part_of(tolerance, self.sign * self.value, share=share)
         bottom, bottoms = ours.minimum()
         self.left = place <= bottom
         low, high = np.quantile(bottoms, [(1 - level) / 2, (1 + level) / 2])

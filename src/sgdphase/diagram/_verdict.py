@@ -15,6 +15,22 @@ Verdict = Literal["the same", "better", "not worse", "worse", "cannot tell"]
 ACCEPTED: tuple[Verdict, ...] = ("the same", "better", "not worse")
 
 
+def part_of(relative: float, value: float, *, share: bool) -> float:
+    """A part of a value; of a share, such as an accuracy, of what is missing to one.
+
+    In per cent it is what is missing to 100.
+
+    >>> [round(part_of(0.05, value, share=True), 6) for value in (0.9, 90.0)]
+    [0.005, 0.5]
+    >>> part_of(0.05, 90.0, share=False)
+    4.5
+    """
+    size = abs(value)
+    if share and 0 < value <= 100:
+        size = 1 - value if value <= 1 else 100 - value
+    return relative * size
+
+
 def verdict_of(change: Estimate | None, tolerance: float, worse: float) -> Verdict:
     """What a `change` of the deciding metric means; more of it, times `worse`, is worse."""
     if change is None or not math.isfinite(change.low):
