@@ -159,7 +159,9 @@ class Parameters:
     epochs: Annotated[int | None, Parameter(
         "Number of epochs.", COUNT, models=USER, grid="values")] = None
     optimizer: Annotated[str, Parameter(
-        "Optimizer", choices=("sgd", "adamw"), models=USER, of_epochs=True)] = "sgd"
+        "Optimizer; adamw without weight decay is Adam", choices=("sgd", "adamw"), models=USER,
+        of_epochs=True,
+    )] = "sgd"
     schedule: Annotated[str, Parameter(
         "Schedule of the learning rate", choices=("constant", "cosine", "linear"), models=USER,
         of_epochs=True,

@@ -130,7 +130,7 @@ def test_steps_are_no_metric() -> None:
         ("exit 1", "exit code 1, and printed nothing"),
         ("kill -SEGV $$", "was ended by SIGSEGV, and printed nothing"),
         ("kill -KILL $$", r"was ended by SIGKILL \(out of memory\?\)"),
-        ("cat lost.txt", r"No such file or directory; it works in its own folder: write"),
+        ("cat lost.txt", r"No such file or directory; it works in a folder of its own"),
         ("true", "the command printed nothing"),
     ],
 )

@@ -103,7 +103,7 @@ def test_a_line_that_failed_once_says_why(place: fuzz.Place, line: str, reason: 
         ("claims claims", "[/red]"),
         ("diagram runs.json --observable val_loss", "Best learning rate"),
         ("rule utf16.csv", "Best learning rate"),
-        ("rule latin.csv --value 'Verlust \u00fc'", "Verlust \u00fc"),
+        ("rule latin.csv --value 'Verlust \u00fc' --lower-is-better", "Verlust \u00fc"),
         ("rule markup.csv --value '[/red]loss'", "[/red]loss"),
     ],
 )

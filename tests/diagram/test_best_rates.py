@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 
 import numpy as np
 import pytest
 
-from sgdphase.diagram import RunTable, rule, run_table, table_equivalents
+from sgdphase.diagram import BestRate, RunTable, rule, run_table, table_equivalents
+from sgdphase.diagram._best_rates import _bounded
 from sgdphase.errors import InputError
+from sgdphase.stats import Estimate
 
 BATCHES = 2.0 ** np.arange(4, 13)
 
@@ -73,6 +76,19 @@ def test_more_is_better():
     up, down = rule(mirrored), rule(table)
     assert up.law == down.law
     assert [row.value.value for row in up.rows] == [-row.value.value for row in down.rows]
+
+
+def test_the_best_batch_has_no_open_end_where_batches_are_clearly_worse():
+    """Whatever a bootstrap of the curve through all batches says."""
+    value = [Estimate(v, v - 0.1, v + 0.1) for v in (3.0, 2.0, 2.1, 4.0)]
+    lr = Estimate(0.1, 0.05, 0.2)
+    rows = [BestRate(b, lr, v, "inside", 9, 0) for b, v in zip((8, 16, 32, 64), value, strict=True)]
+    unknown = Estimate(20.0, math.nan, math.nan)
+    assert _bounded(unknown, rows, False) == Estimate(20.0, 16, 32)
+    up = [dataclasses.replace(row, value=row.value.mapped(lambda x: -x)) for row in rows]
+    assert _bounded(unknown, up, True) == Estimate(20.0, 16, 32)
+    narrow = _bounded(Estimate(20.0, 18.0, math.nan), rows[:3], False)
+    assert narrow is not None and narrow.low == 18 and math.isnan(narrow.high)
 
 
 def test_too_few_learning_rates():

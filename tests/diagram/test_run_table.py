@@ -39,7 +39,8 @@ def test_runs_that_diverged():
     table = run_table({"lr": [1, 2, 3, 4, 5, 6], "batch": [8] * 6, "loss": value})
     assert np.isnan(table.value).tolist() == [False, False, True, True, True, True]
     assert table.notes == (
-        "4 of 6 runs count as diverged: 2 nan or empty, 1 infinite, 1 above 1e6 times the median",
+        "4 of 6 runs count as diverged: 2 nan, empty or a word, 1 infinite, 1 above 1e6 times the "
+        "median",
     )
 
 
@@ -54,7 +55,7 @@ def test_runs_that_did_not_end_are_left_out():
     assert table.lr.tolist() == [1, 3]
     assert table.notes == (
         "1 run left out: state is TrialState.PRUNED",
-        "1 run left out: lr is not above 0",
+        "1 run left out: lr is not above 0 and finite",
     )
 
 
@@ -69,7 +70,7 @@ def test_tables_are_kept_apart():
     mixed = run_table(runs, epochs="", where={})
     assert mixed.notes == (
         "runs of the same lr and batch differ in width and epochs: separate them with --by width, "
-        "or choose some with --where width=...",
+        "or choose some with --where width=...; if width is the seed, say --seed width",
     )
     assert run_table(runs, where={"width": 4}).value.tolist() == [1]
 
@@ -119,6 +120,26 @@ def test_directions_by_name(name: str, higher: bool):
 def test_a_name_that_does_not_tell_is_asked_about(name: str):
     with pytest.raises(InputError, match=f"^{name}: which way is better"):
         more_is_better(name)
+
+
+def test_swapped_columns_are_noticed():
+    columns = {"lr": [8, 16, 32.0], "batch": [0.1, 0.2, 4.0], "loss": [1, 2, 3.0]}
+    with pytest.raises(InputError, match="batch holds 0.1 and lr whole numbers: .* swapped"):
+        run_table(columns)
+
+
+def test_a_column_that_may_be_the_seed_is_not_only_to_be_separated():
+    lr, mine = [0.1, 0.1, 0.2, 0.2, 0.4, 0.4], [7.0, 9.0] * 3
+    [note] = run_table({"lr": lr, "batch": [8] * 6, "loss": [1.0] * 6, "mine": mine}).notes
+    assert note.endswith("if mine is the seed, say --seed mine")
+    assert run_table({"lr": lr, "batch": [8] * 6, "loss": [1.0] * 6, "rng": mine}).notes == ()
+
+
+def test_runs_without_a_learning_rate_are_said_to_be_so():
+    table = run_table({"lr": ["", "-1", "0.1"], "batch": [8, 8, 8], "loss": [1, 2, 3]})
+    assert table.notes == (
+        "1 run left out: lr is empty or no number", "1 run left out: lr is not above 0 and finite",
+    )  # fmt: skip
 
 
 def test_empty_entries_of_by_are_one_group():

@@ -30,7 +30,10 @@ from sgdphase.errors import InputError, require, require_whole
 from sgdphase.stats import seconds_of
 
 # A first guess of lr ~ batch^exponent: by its square root the step of an adaptive optimizer grows.
-_EXPONENTS = {"sgd": 1.0, "adamw": 0.5}
+_EXPONENTS = {"sgd": 1.0} | dict.fromkeys(
+    ("adam", "adamw", "nadam", "radam", "adamax", "adagrad", "adadelta", "adafactor", "rmsprop",
+     "lamb", "lion"), 0.5,
+)  # fmt: skip
 
 Say = Callable[[str], None]
 
@@ -164,7 +167,7 @@ def diagnose(
         if size < user.smallest_batch or (largest is not None and size > largest):
             end = "" if largest is None else f" to the {largest} training points"
             raise InputError(f"batch = {size}: must be from {user.smallest_batch}{end}")
-    exponent = _EXPONENTS.get(user.settings().get("optimizer", ""), 1.0)
+    exponent = _EXPONENTS.get(str(user.settings().get("optimizer", "")).lower(), 1.0)
     point = Point(
         float(lr), int(batch), int(epochs), metric or "", exponent=exponent,
         most_seeds=max(40, 2 * (seeds or 0)),

@@ -178,7 +178,7 @@ class Runner:
             first = plan[late[0]]
             where = f"lr {first.lr:g}, batch {first.batch}, seed {first.seed}"
             name = getattr(first.problem, "name", first.model)
-            self.report(f"{name} had not ended after {duration(seconds)} (at {where})")
+            self.report(f"stopped {name} after {duration(seconds)} (at {where})")
         return late, seconds
 
     def _patience(self, train_size: int) -> float:

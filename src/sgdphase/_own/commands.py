@@ -33,14 +33,18 @@ from sgdphase.stats import duration, seconds_of
 STDERR = "stderr.txt"
 # Left out of folders that a command depends on: caches, hidden files, stores and their folders.
 _NO_CONTENT = re.compile(r"\..*|__pycache__|.*\.pyc|.*\.sqlite(-.*)?")
-_WHERE = "; it works in its own folder: write files of your directory as {start}/..."
+_WHERE = (
+    "; it works in a folder of its own: in the command write files of your directory as "
+    "{start}/...; if your script names them itself, give --shell and 'cd {start} && ...'"
+)
 # The end of a log in a message.
 _LINES, _LETTERS = 4, 400
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS",
             "NUMBA_NUM_THREADS")  # fmt: skip
 
-# Words that mean something to a shell alone.
+# Words that mean something to a shell alone, and commands that it has itself.
 _OF_A_SHELL = ("|", "||", "&&", "&", ";", "<", ">", ">>", "2>", "2>&1")
+_BUILTIN = ("cd", "export", "source", ".", "set", "ulimit")
 
 
 @dataclass(frozen=True)
@@ -106,6 +110,7 @@ class UserCommand:
                 f"'{first}': is not executable (chmod +x {first}, or put its interpreter first)"
                 if is_file
                 else f"'{first}': command not found"
+                + "; a shell has it: give --shell" * (first in _BUILTIN)
             )
 
     @property

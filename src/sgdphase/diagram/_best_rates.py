@@ -132,7 +132,7 @@ def rule(table: RunTable, *, level: float = LEVEL) -> BestRates:
     inside = {row.batch: fitted[row.batch] for row in rows if row.place == "inside"}
     known = {row.batch: fitted[row.batch] for row in rows if row.place != "too few runs"}
     law, bend, pieces = rate_laws([*inside], [*inside.values()], level)
-    best = _best_batch([*known], [*known.values()], level)
+    best = _bounded(_best_batch([*known], [*known.values()], level), rows, table.maximize)
     return BestRates(
         table.metric, table.maximize, table.by, rows, law, bend, pieces, best,
         (*table.notes, *_remarks(rows)),
@@ -224,6 +224,23 @@ def _best_batch(
     if np.ptp(spread.y) == 0:  # no batch is better than another
         return None
     return spread.place(*spread.minimum(), level).mapped(math.exp)
+
+
+def _bounded(best: Estimate | None, rows: Sequence[BestRate], maximize: bool) -> Estimate | None:
+    """The best batch without an open end where batches are clearly worse than the best one."""
+    worse = [
+        (row.batch, -row.value.high, -row.value.low) if maximize
+        else (row.batch, row.value.low, row.value.high)
+        for row in rows if math.isfinite(row.value.low)
+    ]  # fmt: skip
+    if best is None or not worse:
+        return best
+    highest = min(high for _, _, high in worse)
+    known, rivals = [each[0] for each in worse], [b for b, low, _ in worse if low <= highest]
+    first, last = min(rivals[0], best.value), max(rivals[-1], best.value)
+    low = best.low if math.isfinite(best.low) or first <= known[0] else first
+    high = best.high if math.isfinite(best.high) or last >= known[-1] else last
+    return Estimate(best.value, low, high)
 
 
 def _remarks(rows: Sequence[BestRate]) -> list[str]:

@@ -33,9 +33,9 @@ def _rate(row: BestRate) -> str:
         return "unknown"
     value = digits(row.lr.value)
     if row.place == "below the range":
-        return f"{value} or less [?, {digits(row.lr.high)}] (smallest tried)"
+        return f"{value} or less [?, {digits(row.lr.high) or '?'}] (smallest tried)"
     if row.place == "above the range":
-        return f"{value} or more [{digits(row.lr.low)}, ?] (largest tried)"
+        return f"{value} or more [{digits(row.lr.low) or '?'}, ?] (largest tried)"
     if math.isnan(row.lr.low) and math.isnan(row.lr.high):
         return f"{value} [no interval]"
     low = digits(row.lr.low) or "?"
@@ -77,7 +77,7 @@ def _batch_lines(best: BestRates) -> list[str]:
     b = best.best_batch
     low = _whole(b.low) or f"{_whole(known[0].batch)} or less"
     high = _whole(b.high) or f"{_whole(known[-1].batch)} or more"
-    least = (max if best.maximize else min)(row.value.value for row in known)
+    row = (max if best.maximize else min)(known, key=lambda row: row.value.value)
     most = "highest" if best.maximize else "lowest"
-    value = f"with the {most} {best.metric}, {least:.4g}"
-    return [f"Best batch: {_whole(b.value)} [{low}, {high}], {value}."]
+    value = f"the {most} {best.metric} is {row.value.value:.4g}, at batch {_whole(row.batch)}"
+    return [f"Best batch: {_whole(b.value)} [{low}, {high}]; {value}."]

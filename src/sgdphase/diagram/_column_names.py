@@ -20,7 +20,7 @@ _USUAL = {
               "testaccuracy", "testacc", "valaccuracy", "valacc", "evalaccuracy", "loss", "error",
               "accuracy", "acc", "score", "value"),
     "steps": ("steps", "stepstotarget", "numsteps", "iterations", "iters"),
-    "seed": ("seed", "randomseed"),
+    "seed": ("seed", "randomseed", "rngseed", "rng", "randomstate", "replicate", "repeat"),
     "epochs": ("epochs", "numepochs", "maxepochs", "numtrainepochs"),
 }  # fmt: skip
 _PREFIX = re.compile(r"^(params|config|metrics|metric|summary|values|user_attrs|hparams)[_./]")

@@ -203,11 +203,18 @@ def _finished(columns: RunColumns, names: Mapping[str, str]) -> tuple[RunColumns
             keep &= ended
     for role in ("lr", "batch"):
         column = columns[names[role]]
-        bad = keep & ~(np.isfinite(column) & (column > 0))
-        notes += _left_out(bad, f"{names[role]} is not above 0")
+        empty, bad = keep & np.isnan(column), keep & ~(np.isfinite(column) & (column > 0))
+        notes += _left_out(empty, f"{names[role]} is empty or no number")
+        notes += _left_out(bad & ~empty, f"{names[role]} is not above 0 and finite")
         keep &= ~bad
     if not keep.any():
         raise InputError(f"no run is left: {'; '.join(notes)}")
+    lr, batch = (columns[names[role]][keep] for role in ("lr", "batch"))
+    if names["lr"] != NO_LR and (batch < 1).any() and (lr >= 1).all() and not np.any(lr % 1):
+        raise InputError(
+            f"{names['batch']} holds {batch.min():g} and {names['lr']} whole numbers: are --lr and "
+            "--batch swapped?"
+        )
     return {name: column[keep] for name, column in columns.items()}, notes
 
 
@@ -264,7 +271,7 @@ def _diverged(value: FloatArray) -> dict[str, Mask]:
     size = float(np.median(np.abs(value[finite]))) if finite.any() else 0.0
     with np.errstate(invalid="ignore"):
         huge = finite & (np.abs(value) > _HUGE * size) & (size > 0)
-    return {"nan or empty": np.isnan(value), "infinite": np.isinf(value),
+    return {"nan, empty or a word": np.isnan(value), "infinite": np.isinf(value),
             "above 1e6 times the median": huge}  # fmt: skip
 
 
@@ -295,10 +302,21 @@ def _mixed(columns: RunColumns, names: Mapping[str, str]) -> list[str]:
     ]
     if not several:
         return []
+    first = several[0]
     return [
         f"runs of the same lr and batch differ in {listed(several, 'and')}: separate them with "
-        f"--by {several[0]}, or choose some with --where {several[0]}=..."
+        f"--by {first}, or choose some with --where {first}=...{_or_seed(columns, several)}"
     ]
+
+
+def _or_seed(columns: RunColumns, several: Sequence[str]) -> str:
+    """Small whole numbers may be seeds, which are not to be separated."""
+    whole = [
+        name
+        for name in several
+        if columns[name].dtype.kind == "f" and not np.any(columns[name] % 1)
+    ]
+    return f"; if {whole[0]} is the seed, say --seed {whole[0]}" if whole else ""
 
 
 def _is_setting(column: NDArray[Any], lr: FloatArray, batch: FloatArray) -> bool:
