@@ -124,7 +124,7 @@ def test_a_name_that_does_not_tell_is_asked_about(name: str):
 
 def test_swapped_columns_are_noticed():
     columns = {"lr": [8, 16, 32.0], "batch": [0.1, 0.2, 4.0], "loss": [1, 2, 3.0]}
-    with pytest.raises(InputError, match="batch holds 0.1 and lr whole numbers: .* swapped"):
+    with pytest.raises(InputError, match=r"batch holds 0\.1 and lr whole numbers: .* swapped"):
         run_table(columns)
 
 
