@@ -44,7 +44,7 @@ class CriticalBatches:
     learnt : ndarray [n, m, seeds]; NaN where a training did not end or is not in the plan
     at : ndarray [n, seeds]; `B*`, NaN if it is not between the first and the last batch
     steepness : ndarray [n]; exponent of the power law below `B*`, of the learning rate
-    stream : int, default 0
+    streams : ndarray [n]
         Of the random numbers of intervals: the same for curves of the same seeds.
     """
 
@@ -54,12 +54,13 @@ class CriticalBatches:
     learnt: FloatArray
     at: FloatArray
     steepness: FloatArray
-    stream: int = 0
+    streams: FloatArray
 
     @cached_property
     def counts(self) -> Mask:
         """The cells in which most seeds have a crossover: fewer would be a selection of seeds."""
-        return np.asarray(2 * np.isfinite(self.at).sum(axis=1) > self.at.shape[1])
+        seeds = np.isfinite(self.learnt).any(axis=1).sum(axis=1)
+        return np.asarray(2 * np.isfinite(self.at).sum(axis=1) > seeds)
 
     @cached_property
     def middle(self) -> FloatArray:
@@ -71,16 +72,16 @@ class CriticalBatches:
         """The exponent of `B*` in `P`; None if no learning rate has `WINDOW` sizes with a `B*`."""
         there = self.counts if among is None else self.counts & among
         fits = {
-            rate: _fitted([self.sizes[own]], np.log(self.at[own]), self.stream)
+            rate: _fitted([self.sizes[own]], np.log(self.at[own]), self.streams[own])
             for rate, own in self._by_rate(there)
         }
         return law_over(fits, 0)
 
-    def windows(self) -> list[float]:
+    def windows(self, among: Mask) -> list[float]:
         """The exponent over each `WINDOW` consecutive sizes, smallest first; NaN if none."""
-        sizes = np.unique(self.sizes)
+        sizes = np.unique(self.sizes[among])
         laws = [
-            self.law((self.sizes >= first) & (self.sizes <= last))
+            self.law(among & (self.sizes >= first) & (self.sizes <= last))
             for first, last in zip(sizes, sizes[WINDOW - 1 :], strict=False)
         ]
         return [law.value if law else float("nan") for law in laws]
@@ -111,7 +112,7 @@ class CriticalBatches:
             ]
             i, j = np.array(cells, dtype=np.int64).reshape(-1, 2).T
             log_y = logarithms(self.learnt[i, j])
-            fits[rate] = _fitted([self.sizes[i], self.batches[j]], log_y, self.stream)
+            fits[rate] = _fitted([self.sizes[i], self.batches[j]], log_y, self.streams[own])
         size, batch = law_over(fits, 0), law_over(fits, 1)
         return (size.exponent, batch.exponent) if size and batch else None
 
@@ -163,7 +164,9 @@ def law_over(fit_of: Mapping[float, LogLinear | None], place: int) -> Law | None
 def critical_batches(runs: Runs, observable: str) -> CriticalBatches:
     """`B*` of every curve of an observable against the batch."""
     batches = np.array(runs.values("batch"), dtype=np.float64)
-    cells, learnt, at, steepness = [], [], [], []
+    cells, steepness, streams = [], [], []
+    learnt: list[FloatArray] = []
+    at: list[FloatArray] = []
     for part in runs.fitted().split("lr"):
         curves = [
             Curve(own.only("train_size"), batches, _at(batches, *own.curve("batch", observable)))
@@ -171,36 +174,47 @@ def critical_batches(runs: Runs, observable: str) -> CriticalBatches:
         ]
         found = crossovers(curves)
         cells += [(part.only("lr"), curve.size) for curve in curves]
-        learnt += [curve.y for curve in curves]
+        learnt += [np.asarray(curve.y) for curve in curves]
         at.append(found.at)
         steepness += [found.steepness] * len(curves)
+        streams += [part.values("seed")[0]] * len(curves)
     rates, sizes = np.array(cells, dtype=np.float64).T
     return CriticalBatches(
-        rates, sizes, batches, np.array(learnt), np.concatenate(at), np.array(steepness),
-        stream=runs.values("seed")[0],
+        rates, sizes, batches, np.array(_filled(learnt)), np.concatenate(_filled(at)),
+        np.array(steepness), np.array(streams),
     )  # fmt: skip
 
 
-def difference(one: CriticalBatches, other: CriticalBatches) -> Estimate | None:
+def _filled(each: Sequence[FloatArray]) -> list[FloatArray]:
+    """Arrays `[..., seeds]` with as many seeds as the one that has most; NaN where there is none.
+
+    Learning rates may have seeds of their own.
+    """
+    most = max(values.shape[-1] for values in each)
+    return [np.pad(v, [(0, 0), (0, most - v.shape[-1])], constant_values=np.nan) for v in each]
+
+
+def difference(one: Law | None, other: Law | None) -> Estimate | None:
     """How much larger the exponent of `one` is.
 
     The noise of seeds that both have drops out: they have the same initial weights and points.
     """
-    a, b = one.law(), other.law()
-    if a is None or b is None:
+    if one is None or other is None:
         return None
-    gap = interval(a.value - b.value, a.replicates - b.replicates)
-    return replace(gap, misfit=a.misfit or b.misfit)
+    gap = interval(one.value - other.value, one.replicates - other.replicates)
+    return replace(gap, misfit=one.misfit or other.misfit)
 
 
-def _fitted(columns: Sequence[FloatArray], log_y: FloatArray, stream: int) -> LogLinear | None:
+def _fitted(
+    columns: Sequence[FloatArray], log_y: FloatArray, streams: FloatArray
+) -> LogLinear | None:
     """The log-linear fit in sizes and other columns, if the cells determine it and the scatter."""
     if np.unique(columns[0]).size < WINDOW or len(log_y) <= len(columns) + 1:
         return None
     design = np.log(np.stack(columns, axis=1))
     if np.linalg.matrix_rank(design - design.mean(axis=0), tol=1e-6) < len(columns):
         return None
-    return loglinear(design, log_y, seed=stream)
+    return loglinear(design, log_y[:, np.isfinite(log_y).any(axis=0)], seed=int(streams[0]))
 
 
 def over_seed_factors(runs: Runs, observable: str) -> Runs:

@@ -37,7 +37,7 @@ def _grid(loss: str) -> Grid:
         problem=MnistParity(), model="fc", margin=LARGE_MARGIN, loss=loss,
         quick=dict(train_size=64, width=32, batch=4, lr=powers(0, 4, 2), seeds=2, test_size=1024,
                    max_samples=2**18),
-        paper=dict(train_size=4096, width=128, batch=16, lr=powers(0, 6), seeds=5,
+        paper=dict(train_size=4096, width=128, batch=16, lr=powers(0, 6), seeds=35,
                    test_size=32768, max_samples=2**22),
     )  # fmt: skip
 
