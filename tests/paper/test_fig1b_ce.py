@@ -69,5 +69,5 @@ def test_the_picture_shows_both():
     picture = FIGURE.picture(planted(0.6, 1.1, lost=(64.0,)), "paper")
     top, bottom = picture.axes
     labels = [text.get_text() for text in top.get_legend().get_texts()]
-    assert sorted(labels) == ["cross-entropy", "hinge", "of 70 runs\n10 spent their budget"]
+    assert sorted(labels) == ["cross-entropy", "hinge", "of 490 runs\n70 spent their budget"]
     assert len(bottom.containers) == 2 and "ours" in picture.get_supxlabel()
