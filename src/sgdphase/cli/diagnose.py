@@ -43,38 +43,6 @@ def diagnose(
     lr: Annotated[Any, parameter_option("lr", "Your learning rate.")],
     batch: Annotated[Any, parameter_option("batch", "Your batch.")],
     epochs: Annotated[Any, parameter_option("epochs", "Your number of epochs.")] = None,
-    command: Annotated[
-        str | None,
-        typer.Option(
-            metavar="LINE",
-            help="Instead of FILE: a command line with {lr}, {batch}, {epochs} and {seed}, as "
-            "`sgdphase sweep command --help` describes.",
-        ),
-    ] = None,
-    loss: Annotated[
-        str | None,
-        parameter_option("loss", choices=EPOCH_LOSSES, default="what fits the labels"),
-    ] = None,
-    optimizer: Annotated[
-        str | None,
-        parameter_option("optimizer", "Optimizer (of a command: the one it uses)", default="sgd"),
-    ] = None,
-    momentum: Annotated[
-        Any, parameter_option("momentum", "Momentum of sgd, from 0 to below 1.", default="0")
-    ] = None,
-    betas: Annotated[
-        Any,
-        typer.Option(
-            parser=for_option(numbers),
-            metavar="B1,B2",
-            help="Betas of adamw; by default 0.9,0.999.",
-        ),
-    ] = None,
-    weight_decay: Annotated[
-        Any, parameter_option("weight_decay", "Weight decay.", default="0")
-    ] = None,
-    schedule: Annotated[str | None, parameter_option("schedule", default="constant")] = None,
-    warmup: Annotated[Any, parameter_option("warmup", default="0")] = None,
     metric: Annotated[
         list[str] | None,
         typer.Option(
@@ -100,6 +68,85 @@ def diagnose(
             help="The other batches, as 64,128,256; by default from yours on by factors of 2.",
         ),
     ] = None,
+    budget: Annotated[
+        str,
+        typer.Option(metavar="TIME", help="Time to spend: 90s, 10m, 2h."),
+    ] = "10m",
+    seeds: Annotated[
+        Any,
+        parameter_option("seed", "Seeds per setting.", default="5, fewer if the budget is short"),
+    ] = None,
+    store: Annotated[
+        Path | None,
+        typer.Option(
+            help="The file that keeps the runs; by default the name of FILE, or of the file that "
+            "the command names, with .sqlite."
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Write diagnosis.html and its pictures into DIR.",
+        ),
+    ] = None,
+    json: Annotated[bool, JSON] = False,
+    command: Annotated[
+        str | None,
+        typer.Option(
+            metavar="LINE",
+            help="Instead of FILE: a command line with {lr}, {batch}, {epochs} and {seed}, as "
+            "`sgdphase sweep command --help` describes.",
+        ),
+    ] = None,
+    depends: Depends = "",
+    shell: Shell = False,
+    timeout: Timeout = None,
+    workers: Slots = None,
+    gpus: Gpus = "",
+    dask: Dask = None,
+    loss: Annotated[
+        str | None,
+        parameter_option(
+            "loss", "Of a model(): loss", choices=EPOCH_LOSSES, default="what fits the labels"
+        ),
+    ] = None,
+    optimizer: Annotated[
+        str | None,
+        parameter_option(
+            "optimizer", "Of a model(): optimizer; of a command the one it uses", default="sgd"
+        ),
+    ] = None,
+    momentum: Annotated[
+        Any,
+        parameter_option(
+            "momentum", "Of a model(): momentum of sgd, from 0 to below 1.", default="0"
+        ),
+    ] = None,
+    betas: Annotated[
+        Any,
+        typer.Option(
+            parser=for_option(numbers),
+            metavar="B1,B2",
+            help="Of a model(): betas of adamw; by default 0.9,0.999.",
+        ),
+    ] = None,
+    weight_decay: Annotated[
+        Any, parameter_option("weight_decay", "Of a model(): weight decay.", default="0")
+    ] = None,
+    schedule: Annotated[
+        str | None,
+        parameter_option(
+            "schedule", "Of a model(): schedule of the learning rate", default="constant"
+        ),
+    ] = None,
+    warmup: Annotated[
+        Any,
+        parameter_option(
+            "warmup", "Of a model(): warm-up, a fraction of the training such as 0.1.", default="0"
+        ),
+    ] = None,
+    device: Device = None,
     until: Annotated[
         str | None,
         typer.Option(
@@ -133,43 +180,13 @@ def diagnose(
             "allows. With --epochs: the number of points of a train(), which limits the batch.",
         ),
     ] = None,
-    budget: Annotated[
-        str,
-        typer.Option(metavar="TIME", help="Time to spend: 90s, 10m, 2h."),
-    ] = "10m",
-    seeds: Annotated[
-        Any,
-        parameter_option("seed", "Seeds per setting.", default="5, fewer if the budget is short"),
-    ] = None,
-    depends: Depends = "",
-    shell: Shell = False,
-    timeout: Timeout = None,
-    device: Device = None,
-    workers: Slots = None,
-    gpus: Gpus = "",
-    dask: Dask = None,
-    store: Annotated[
-        Path | None,
-        typer.Option(
-            help="The file that keeps the runs; by default the name of FILE, or of the file that "
-            "the command names, with .sqlite."
-        ),
-    ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR",
-            help="Write diagnosis.html and its pictures into DIR.",
-        ),
-    ] = None,
-    json: Annotated[bool, JSON] = False,
 ) -> None:
     """Which learning rate goes with a larger batch, and from which batch on is there none?
 
     Trains your model as you train it, for your number of epochs, at other batches and learning
     rates with several seeds, and prints for each batch the learning rate that learns the same and
-    what its test error is. Every training is kept in the store: the same command continues,
-    and what is there is not run again.
+    what its test error is: some 10 to 40 trainings per batch. Every training is kept in the store:
+    the same command continues, and what is there is not run again.
 
     Example: sgdphase diagnose my_training.py --lr 0.05 --batch 32 --epochs 40 --out report
 
