@@ -26,6 +26,7 @@ from sgdphase.networks import _checkpoint as checkpoint
 from sgdphase.networks._batches import batches
 from sgdphase.networks._descent import State, descend
 from sgdphase.networks._fitting import Fitting
+from sgdphase.networks._state import Watch
 from sgdphase.problems import TeacherTask
 
 Loss = Callable[[Tensor, Tensor], Tensor]
@@ -82,7 +83,7 @@ def plain_loop(training: Training, loss: Loss) -> tuple[nn.Module, Tensor]:
 
 def trained(training: Training) -> Fitting:
     fitting, _ = fitted._fittings(training)
-    descend(fitting, training, State(), fitted._Unwatched())
+    descend(fitting, training, State(), Watch())
     return fitting
 
 

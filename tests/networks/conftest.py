@@ -11,6 +11,7 @@ import torch
 
 from sgdphase._records import Training
 from sgdphase.networks import FullyConnected, Points
+from sgdphase.networks._state import Watch
 from sgdphase.problems import TeacherTask
 
 
@@ -67,13 +68,8 @@ def network():
 def silent():
     """A watch that wants to see nothing."""
 
-    class Silent:
-        next = 2**63
-
+    class Silent(Watch):
         def look(self, step: int) -> None:
             raise AssertionError("never due")
-
-        def pause(self, state: Any) -> None:
-            pass
 
     return Silent()

@@ -23,6 +23,7 @@ from sgdphase.networks._descent import State, _is_dead, descend
 from sgdphase.networks._log import Log, copies
 from sgdphase.networks._losses import LOSSES, margins
 from sgdphase.networks._observables import alignment, scores
+from sgdphase.networks._state import Watch
 
 DIM = 4
 
@@ -100,7 +101,7 @@ def test_training_is_a_plain_loop_in_train_mode(fields: dict[str, Any], loss: st
         optimiser.step()
     fitting, _ = fitted._fittings(training)
     assert fitting.coupled
-    descend(fitting, training, State(), fitted._Unwatched())
+    descend(fitting, training, State(), Watch())
     for ours, theirs in zip(fitting.parameters, module.parameters(), strict=True):
         assert torch.allclose(ours, theirs, rtol=1e-9, atol=1e-11)
 

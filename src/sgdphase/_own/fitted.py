@@ -14,7 +14,7 @@ from sgdphase.networks._descent import descend
 from sgdphase.networks._fitting import Fitting
 from sgdphase.networks._losses import LOSSES
 from sgdphase.networks._noise_scale import noise_scale
-from sgdphase.networks._state import State
+from sgdphase.networks._state import State, Watch
 from sgdphase.networks._train import observed
 
 # The noise scale is an extra: it must not take long.
@@ -39,7 +39,7 @@ def noise_scales(training: Training) -> dict[str, float]:
         fitting, _ = _fittings(training)
         start = noise_scale(fitting, training)
         epoch = replace(training, max_samples=training.train_size, max_seconds=_EPOCH_SECONDS)
-        descend(fitting, epoch, State(), _Unwatched())
+        descend(fitting, epoch, State(), Watch())
         return {"start": start, "epoch": noise_scale(fitting, training)}
 
 
@@ -67,13 +67,3 @@ def _fittings(training: Training) -> tuple[Fitting, Fitting]:
         Fitting.of(user.module, user.x, user.y, softness),
         Fitting.of(user.module, user.test_x, user.test_y),
     )
-
-
-class _Unwatched:
-    next = 2**63
-
-    def look(self, step: int) -> None:
-        pass
-
-    def pause(self, state: State) -> None:
-        pass

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
 
 from torch import Tensor
 
@@ -35,21 +34,19 @@ class State:
         return max(self.gap, self.step - self.active)
 
 
-class Watch(Protocol):
-    """Looks at the weights at steps of its choice."""
+class Watch:
+    """Looks at the weights at steps of its choice; this one at none."""
 
     @property
     def next(self) -> int:
         """The next step it wants to see."""
-        ...
+        return 2**63
 
     def look(self, step: int) -> None:
         """See the weights as they are after `step` steps, `next` or later."""
-        ...
 
     def pause(self, state: State) -> None:
         """Between steps: a moment to save the state."""
-        ...
 
 
 class DivergedError(Exception):

@@ -29,7 +29,7 @@ from sgdphase.networks._fitting import Fitting
 from sgdphase.networks._log import COLUMNS, Log, copies
 from sgdphase.networks._ntk import ntk, ntk_change
 from sgdphase.networks._observables import early_stopped, error, unfitted
-from sgdphase.networks._state import State
+from sgdphase.networks._state import State, Watch
 from sgdphase.problems import Dataset, Problem
 from sgdphase.problems._drawn import Directed
 
@@ -218,7 +218,7 @@ def _has_axis(problem: Problem) -> bool:
 
 
 @dataclass
-class _Watch:
+class _Watch(Watch):
     """Keeps the log, and the checkpoint if there is one."""
 
     log: Log

@@ -27,6 +27,7 @@ from sgdphase.errors import InputError
 from sgdphase.stats._bootstrap import LEVEL, interval, seed_means
 from sgdphase.stats._estimate import Estimate
 from sgdphase.stats._loglinear import logarithms
+from sgdphase.stats._lowest import lowest
 
 COPIES = 400
 COARSE, FINE = 121, 41  # exponents tried: over the whole range, then where the copies end up
@@ -144,7 +145,7 @@ def collapse(
     step = grid[1] - grid[0]
     grid = np.linspace(max(low - 2 * step, between[0]), min(high + 2 * step, between[1]), FINE)
     chi2, alpha = _measure(grid, sizes, xs, rows, variances, y_exponent)
-    gamma = _bottom(grid, chi2)
+    gamma = lowest(grid, chi2.T)
     stray = (first < grid[0]) | (first > grid[-1])
     gamma = np.where(stray, first, gamma)
     alphas = np.array([np.interp(g, grid, a) for g, a in zip(gamma, alpha, strict=True)])
@@ -232,17 +233,6 @@ def _measure(
     most = sum(min(len(a), len(b)) for i, a in enumerate(xs) for b in xs[:i]) * 2
     chi2 = np.where(points >= MIN_OVERLAP * most, total / np.maximum(points, 1), np.inf)
     return chi2, alpha
-
-
-def _bottom(grid: FloatArray, chi2: FloatArray) -> FloatArray:
-    """Minimum of each row, by the parabola through the lowest point and its neighbours."""
-    k = np.clip(chi2.argmin(axis=1), 1, grid.size - 2)
-    index = np.arange(len(chi2))
-    a, b, c = chi2[index, k - 1], chi2[index, k], chi2[index, k + 1]
-    with np.errstate(invalid="ignore", divide="ignore"):
-        shift = 0.5 * (a - c) / (a - 2 * b + c)
-    shift = np.where(np.isfinite(shift), np.clip(shift, -1, 1), 0.0)
-    return np.asarray(grid[k] + shift * (grid[1] - grid[0]))
 
 
 def _without_factors(

@@ -17,6 +17,7 @@ from sgdphase.errors import InputError
 from sgdphase.stats._bootstrap import finite_mean
 from sgdphase.stats._collapse import Curve
 from sgdphase.stats._loglinear import logarithms
+from sgdphase.stats._lowest import lowest
 
 _STEEPNESS = np.linspace(0.25, 2.5, 46)
 _SHARPNESS = (0.5, 1.0, 2.0, 4.0)
@@ -79,12 +80,12 @@ def crossovers(curves: Sequence[Curve]) -> Crossovers:
     s, q = shapes[int(np.argmin(total))]
     misfit = _misfits(s, q, places, log_x, log_y)
     points = max(int(np.isfinite(log_y).sum()), 1)
-    at, there = _lowest(places, misfit), np.isfinite(log_y)
+    at, there = lowest(places, misfit), np.isfinite(log_y)
     own = np.where(there, log_x[:, None], np.nan)  # [curve, x, seed]
-    lowest, highest = np.fmin.reduce(own, axis=1), np.fmax.reduce(own, axis=1)
+    first, last = np.fmin.reduce(own, axis=1), np.fmax.reduce(own, axis=1)
     return Crossovers(
         sizes=np.array([curve.size for curve in curves], dtype=np.float64),
-        at=np.exp(np.where((lowest <= at) & (at <= highest), at, np.nan)),
+        at=np.exp(np.where((first <= at) & (at <= last), at, np.nan)),
         steepness=float(s),
         sharpness=q,
         scatter=float(np.sqrt(min(total) / points)),
@@ -108,16 +109,3 @@ def _misfits(
     with np.errstate(invalid="ignore", divide="ignore"):
         squares -= (y.sum(axis=1) - first) ** 2 / n
     return np.where(n >= 4, np.maximum(squares, 0.0), np.nan)
-
-
-def _lowest(places: FloatArray, misfit: FloatArray) -> FloatArray:
-    """The place of the least of `misfit [place, ...]`; NaN where there is none."""
-    k = np.where(np.isfinite(misfit), misfit, np.inf).argmin(axis=0)
-    middle = np.clip(k, 1, places.size - 2)
-    a, b, c = (np.take_along_axis(misfit, (middle + i)[None], 0)[0] for i in (-1, 0, 1))
-    with np.errstate(invalid="ignore", divide="ignore"):
-        shift = np.clip(0.5 * (a - c) / (a - 2 * b + c), -1, 1)
-    step = places[1] - places[0]
-    return np.asarray(
-        places[middle] + np.where(np.isfinite(b), np.nan_to_num(shift), np.nan) * step
-    )

@@ -26,6 +26,7 @@ import numpy as np
 from sgdphase._typing import FloatArray
 from sgdphase.stats._bootstrap import REPLICATES, interval
 from sgdphase.stats._estimate import Estimate
+from sgdphase.stats._lowest import lowest
 
 # Places per unit of `x` at which a curve is evaluated: 32 per factor of two.
 _DENSITY = 32 / math.log(2)
@@ -255,11 +256,6 @@ def _smoother(
 
 
 def _minima(x: FloatArray, y: FloatArray) -> FloatArray:
-    """The place of the least of each row, between the places by a parabola."""
-    k, rows = y.argmin(axis=1), np.arange(len(y))
-    inner = np.clip(k, 1, x.size - 2)
-    a, b, c = (y[rows, inner + shift] for shift in (-1, 0, 1))
-    with np.errstate(invalid="ignore", divide="ignore"):
-        shift = np.nan_to_num(np.clip(0.5 * (a - c) / (a - 2 * b + c), -1, 1))
-    at_end = (k == 0) | (k == x.size - 1)
-    return np.asarray(np.where(at_end, x[k], x[inner] + shift * (x[1] - x[0])))
+    """The place of the least of each row, an end of the range if it is there."""
+    k = y.argmin(axis=1)
+    return np.asarray(np.where((k == 0) | (k == x.size - 1), x[k], lowest(x, y.T)))
