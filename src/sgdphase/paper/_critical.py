@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 
 from sgdphase._typing import FloatArray, Mask
-from sgdphase.paper._measure import AWAY
+from sgdphase.paper._measure import AWAY, size_range
 from sgdphase.paper._runs import Runs, with_observables
 from sgdphase.stats import (
     Curve,
@@ -61,6 +61,11 @@ class CriticalBatches:
         """The cells in which most seeds have a crossover: fewer would be a selection of seeds."""
         seeds = np.isfinite(self.learnt).any(axis=1).sum(axis=1)
         return np.asarray(2 * np.isfinite(self.at).sum(axis=1) > seeds)
+
+    @property
+    def coldest(self) -> Mask:
+        """The cells of the lowest learning rate."""
+        return np.asarray(self.rates == self.rates.min())
 
     @cached_property
     def middle(self) -> FloatArray:
@@ -183,6 +188,21 @@ def critical_batches(runs: Runs, observable: str) -> CriticalBatches:
         rates, sizes, batches, np.array(_filled(learnt)), np.concatenate(_filled(at)),
         np.array(steepness), np.array(streams),
     )  # fmt: skip
+
+
+def described(critical: CriticalBatches) -> str:
+    """What a claim says about its `B*`: sizes, steepness, how the exponent moves."""
+    rates, first = np.unique(critical.rates, return_index=True)
+    steep = ", ".join(f"{s:.2g}" for s in critical.steepness[first])
+    moves = [f"{x:.2f}" if np.isfinite(x) else "none" for x in critical.windows(critical.coldest)]
+    law = critical.law()
+    each = ", ".join(str(exponent) for exponent in law.each.values()) if law else "none"
+    return (
+        f"crossover of each curve at the lowest eta, effective exponent at "
+        f"{size_range(critical.sizes)}; by eta: {each}; steepness "
+        f"{steep} at eta = {', '.join(f'{rate:g}' for rate in rates)}; over {WINDOW} consecutive "
+        f"sizes, smallest first: {', '.join(moves) or 'none'}"
+    )
 
 
 def _filled(each: Sequence[FloatArray]) -> list[FloatArray]:

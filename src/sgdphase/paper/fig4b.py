@@ -20,22 +20,20 @@ import numpy as np
 
 from sgdphase._records import Training
 from sgdphase._sweep import Run
-from sgdphase._typing import FloatArray, Mask
+from sgdphase._typing import FloatArray
 from sgdphase.diagram._style import new_figure
 from sgdphase.errors import InputError
 from sgdphase.paper._claim import Above, Constant, Spec, Tolerance
 from sgdphase.paper._critical import (
-    WINDOW,
-    CriticalBatches,
-    Law,
     critical_batches,
+    described,
     difference,
     over_seed_factors,
 )
 from sgdphase.paper._draw import MARKERS, Curves, legend, letters, spread
 from sgdphase.paper._figure import Figure, fresh_seeds, grid_values
 from sgdphase.paper._ledger import Scale
-from sgdphase.paper._measure import Mean, size_range
+from sgdphase.paper._measure import Mean
 from sgdphase.paper._runs import Runs
 from sgdphase.paper._settings import (
     LARGE_MARGIN,
@@ -119,8 +117,8 @@ class Crossing:
             return self._specs(None, None, "", f"no crossovers ({error})")
         lost = critical.missing()
         why = f"no crossover between the first and the last batch: {lost}" if lost else ""
-        law = _claimed(critical)
-        more = f" ({'; '.join(filter(None, [_more(critical), _fixed_height(self, own), why]))})"
+        law = critical.law(critical.coldest)
+        more = f" ({'; '.join(filter(None, [described(critical), _fixed_height(self, own), why]))})"
         measured = law.exponent if law else None
         specs = self._specs(measured, critical.above(), more, why or "too few sizes")
         if self.smaller:
@@ -128,7 +126,7 @@ class Crossing:
             other = critical_batches(runs.where(margin=margin), observable)
             specs.append(
                 Above("5", "it is another exponent than at small margin (fig4b): their difference "
-                      "(paper: 0.2)", difference(law, _claimed(other)), 0.1,
+                      "(paper: 0.2)", difference(law, other.law(other.coldest)), 0.1,
                       "half of the paper's 0.4 - 0.2; equal exponents have 0",
                       otherwise="; ".join(filter(None, [why, other.missing()])) or "too few sizes")
             )  # fmt: skip
@@ -208,14 +206,15 @@ class Crossing:
             drawn.append((other, "0.6", rf" in fig4b ($\eta={small}$)"))
         for critical, color, name in drawn:
             law = critical.law()
-            label = f"fit: $P^{{{law.value:.2f}}}${name}" if law else ""
+            slopes = sorted(f"P^{{{each.value:.2f}}}" for each in law.each.values()) if law else []
+            label = f"fit: ${'$ to $'.join(slopes[:: max(len(slopes) - 1, 1)])}${name}"
             for rate in np.unique(critical.rates):
                 there = (critical.rates == rate) & critical.counts
                 sizes, (middle, error) = critical.sizes[there], spread(critical.at[there])
                 marker = MARKERS[rates.index(rate)] if rate in rates else "x"
                 axes.errorbar(sizes, middle, error, fmt=marker, color=color, markersize=4, lw=0.8)
-                if law and there.any():
-                    line = _through(sizes, middle, law.value)
+                if law and rate in law.each:
+                    line = _through(sizes, middle, law.each[rate].value)
                     axes.plot(*line, color=color, linewidth=0.9, label=label)
                     label = ""
         if own.counts.any():
@@ -244,30 +243,6 @@ def _ticks(axes: Any, runs: Runs) -> None:
     for set_scale in (small.set_xscale, small.set_yscale):
         set_scale("log", base=2)
     small.minorticks_off()
-
-
-def _claimed(critical: CriticalBatches) -> Law | None:
-    """The law at the lowest learning rate."""
-    return critical.law(_coldest(critical))
-
-
-def _coldest(critical: CriticalBatches) -> Mask:
-    return np.asarray(critical.rates == critical.rates.min())
-
-
-def _more(critical: CriticalBatches) -> str:
-    """What the words add about `B*`: sizes, steepness, how the exponent moves."""
-    rates, first = np.unique(critical.rates, return_index=True)
-    steep = ", ".join(f"{s:.2g}" for s in critical.steepness[first])
-    moves = [f"{x:.2f}" if np.isfinite(x) else "none" for x in critical.windows(_coldest(critical))]
-    law = critical.law()
-    each = ", ".join(str(exponent) for exponent in law.each.values()) if law else "none"
-    return (
-        f"crossover of each curve at the lowest eta, effective exponent at "
-        f"{size_range(critical.sizes)}; by eta: {each}; steepness "
-        f"{steep} at eta = {', '.join(f'{rate:g}' for rate in rates)}; over {WINDOW} consecutive "
-        f"sizes, smallest first: {', '.join(moves) or 'none'}"
-    )
 
 
 def _fixed_height(about: Crossing, runs: Runs) -> str:
