@@ -21,7 +21,7 @@ from sgdphase.networks._batches import batches
 from sgdphase.networks._coupled import CoupledFitting, batch_norms
 from sgdphase.networks._descent import State, _is_dead, descend
 from sgdphase.networks._log import Log, copies
-from sgdphase.networks._losses import LOSSES, margins
+from sgdphase.networks._losses import margins
 from sgdphase.networks._observables import alignment, scores
 from sgdphase.networks._state import Watch
 
@@ -199,7 +199,7 @@ def test_one_last_unfitted_point_is_no_error() -> None:
     )
     z = fitting.margins().sort().values
     training = record(30, margin=float(z[:2].mean()))
-    assert not _is_dead(fitting, training, LOSSES["hinge"])
+    assert not _is_dead(fitting, training)
 
 
 def test_the_noise_scale_of_few_points_is_a_number() -> None:

@@ -9,7 +9,6 @@ from sgdphase._records import Training
 from sgdphase.networks._descent import State, Watch, _is_dead, descend
 from sgdphase.networks._fc import FullyConnected
 from sgdphase.networks._fitting import Fitting
-from sgdphase.networks._losses import LOSSES
 from sgdphase.problems import TeacherTask
 
 
@@ -111,4 +110,4 @@ def test_parts_that_cancel_are_not_dead() -> None:
     )
     fitting = Fitting.of(module, torch.ones(8, 2), y)
     # A batch of three points of each label changes nothing; others do.
-    assert not _is_dead(fitting, training, LOSSES["hinge"])
+    assert not _is_dead(fitting, training)

@@ -11,26 +11,15 @@ from __future__ import annotations
 
 import math
 
-import torch
-from torch import Tensor
-
 from sgdphase.errors import InputError
 from sgdphase.networks._fc import FullyConnected
 
 
-def amplification(network: FullyConnected, direction: Tensor | None = None) -> float:
-    """Lambda along `direction`, any non-zero vector [d]; by default the first coordinate."""
+def amplification(network: FullyConnected) -> float:
+    """Lambda along the first coordinate."""
     weights = network.first_weight.detach().cpu().double()
     inputs = len(weights)
     if inputs < 2:
         raise InputError(f"inputs = {inputs}: amplification needs at least 2 input coordinates")
-    if direction is None:
-        direction = torch.eye(inputs, dtype=weights.dtype, device=weights.device)[0]
-    if direction.shape != (inputs,) or not float(direction.norm()) > 0:
-        raise InputError(
-            f"direction of shape {tuple(direction.shape)}: must be a non-zero vector of {inputs}"
-        )
-    unit = direction.to(weights) / direction.to(weights).norm()
-    along = unit @ weights
-    across = weights - torch.outer(unit, along)
-    return math.sqrt((inputs - 1) * float(along.square().sum() / across.square().sum()))
+    along, across = weights[0].square().sum(), weights[1:].square().sum()
+    return math.sqrt((inputs - 1) * float(along / across))

@@ -61,7 +61,6 @@ class _Jump:
 def descend(fitting: Fitting, training: Training, state: State, watch: Watch) -> Ending:
     """Train in place until all points are fitted, or diverged, or the budget is spent."""
     keep_freed_memory()
-    loss = LOSSES[training.loss]
     if fitting.coupled:
         search = _coupled_step
     elif training.dynamics != "sgd":
@@ -82,18 +81,18 @@ def descend(fitting: Fitting, training: Training, state: State, watch: Watch) ->
                 active = walk.go(training, state, watch)
             else:
                 by = _knowing_all if stalls and search is _skip else search
-                jump = by(fitting, training, loss, state)
+                jump = by(fitting, training, state)
                 if jump is None:
                     return _checked("fitted", fitting)
                 _go(fitting, training, state, watch, jump)
                 active = jump.gradient is not None
             if active and state.changed != alive and _may_be_dead(training, state):
-                if _is_dead(fitting, training, loss):
+                if _is_dead(fitting, training):
                     break
                 alive = state.changed
             state.seconds = monotonic() - started
             watch.pause(state)
-        ends = _ends_when_fitted(training) and _is_fitted(fitting, training, loss)
+        ends = _ends_when_fitted(training) and _is_fitted(fitting, training)
         return _checked("fitted" if ends else "budget", fitting)
     except DivergedError:
         return "diverged"
@@ -138,12 +137,12 @@ def _may_be_dead(training: Training, state: State) -> bool:
     return (state.step - state.changed) * training.batch >= training.train_size
 
 
-def _is_dead(fitting: Fitting, training: Training, loss: Loss) -> bool:
+def _is_dead(fitting: Fitting, training: Training) -> bool:
     """Whether no step will ever change a weight, though points are unfitted.
 
     Large steps can drive all neurons of a layer to where they have no slope.
     """
-    if training.dynamics != "sgd" or not loss.vanishes or fitting.coupled:
+    if training.dynamics != "sgd" or not _loss(training).vanishes or fitting.coupled:
         return False
     active = _below(fitting.margins(), training.goal).nonzero()[:, 0]
     if not len(active):
@@ -162,13 +161,13 @@ def _is_dead(fitting: Fitting, training: Training, loss: Loss) -> bool:
     return True
 
 
-def _skip(fitting: Fitting, training: Training, loss: Loss, state: State) -> _Jump | None:
+def _skip(fitting: Fitting, training: Training, state: State) -> _Jump | None:
     """To the next active batch, or some way towards it."""
     gap = state.distance
     if gap < _OFTEN and state.share > _FEW:
-        return _at_once(fitting, training, loss, state)
+        return _at_once(fitting, training, state)
     if gap * training.batch >= training.train_size:
-        return _knowing_all(fitting, training, loss, state)
+        return _knowing_all(fitting, training, state)
     look = max(1, round(math.sqrt(2 * fitting.call * gap / training.batch)))
     points = torch.from_numpy(ahead(training, state.step)[:look])
     short = training.goal
@@ -182,7 +181,7 @@ def _skip(fitting: Fitting, training: Training, loss: Loss, state: State) -> _Ju
     return _jump_to(training, first + 1, seen, rows)
 
 
-def _at_once(fitting: Fitting, training: Training, loss: Loss, state: State) -> _Jump | None:
+def _at_once(fitting: Fitting, training: Training, state: State) -> _Jump | None:
     """One pass, with a gradient, over a batch of which much is likely to be active."""
     points = torch.from_numpy(ahead(training, state.step)[0])
     count, parts = 0, []
@@ -198,7 +197,7 @@ def _at_once(fitting: Fitting, training: Training, loss: Loss, state: State) -> 
     return None if len(points) == training.train_size else _Jump(1)
 
 
-def _knowing_all(fitting: Fitting, training: Training, loss: Loss, state: State) -> _Jump | None:
+def _knowing_all(fitting: Fitting, training: Training, state: State) -> _Jump | None:
     """Every active point from one pass over all; then batches are only searched for one.
 
     To the first active batch with a gradient: the points stay active until then. If there is none
@@ -229,7 +228,7 @@ def _jump_to(training: Training, steps: int, seen: Look, active: Tensor) -> _Jum
     return _Jump(steps, gradient, len(active) / training.batch)
 
 
-def _plain_step(fitting: Fitting, training: Training, loss: Loss, state: State) -> _Jump | None:
+def _plain_step(fitting: Fitting, training: Training, state: State) -> _Jump | None:
     """A step that moves the weights for any batch: momentum, decay, a loss that is never 0."""
     points = torch.from_numpy(ahead(training, state.step)[0])
     z = fitting.margins_with_gradient(points)
@@ -238,12 +237,12 @@ def _plain_step(fitting: Fitting, training: Training, loss: Loss, state: State) 
     # As many fitted points in a row as the training set has: check all of them.
     if _ends_when_fitted(training) and state.quiet * training.batch >= training.train_size:
         state.quiet = 0
-        if _is_fitted(fitting, training, loss):
+        if _is_fitted(fitting, training):
             return None
-    return _Jump(1, fitting.gradient(_mean_loss(z, training, loss)))
+    return _Jump(1, fitting.gradient(_mean_loss(z, training)))
 
 
-def _coupled_step(fitting: Fitting, training: Training, loss: Loss, state: State) -> _Jump | None:
+def _coupled_step(fitting: Fitting, training: Training, state: State) -> _Jump | None:
     """A step where points see each other: no batch can be passed over.
 
     Once per epoch all points are checked, with the predictor that does not depend on batches.
@@ -251,15 +250,15 @@ def _coupled_step(fitting: Fitting, training: Training, loss: Loss, state: State
     state.quiet += 1
     if state.quiet * training.batch >= training.train_size:
         state.quiet = 0
-        if _is_fitted(fitting, training, loss):
+        if _is_fitted(fitting, training):
             return None
     points = torch.from_numpy(ahead(training, state.step)[0])
     z = fitting.margins_with_gradient(points)
     _below(z.detach(), 0.0)
-    return _Jump(1, fitting.gradient(_mean_loss(z, training, loss)))
+    return _Jump(1, fitting.gradient(_mean_loss(z, training)))
 
 
-def _whole_set_step(fitting: Fitting, training: Training, loss: Loss, state: State) -> _Jump | None:
+def _whole_set_step(fitting: Fitting, training: Training, state: State) -> _Jump | None:
     """Dynamics that look at all points at every step.
 
     *unfitted*: a batch drawn from the points that are short of the goal, as many as there are.
@@ -267,7 +266,7 @@ def _whole_set_step(fitting: Fitting, training: Training, loss: Loss, state: Sta
     `(P-B)/(B(P-1)) C`, where `C` is that of the points' gradients `g_i`. With independent standard
     `e_i`, `sum_i (e_i - mean e) g_i / sqrt(P)` has covariance `C`: one weighted gradient.
     """
-    P, B = training.train_size, training.batch
+    P, B, loss = training.train_size, training.batch, _loss(training)
     short = training.goal
     if training.dynamics == "unfitted":
         unfitted = _below(fitting.margins(), short).nonzero()[:, 0].numpy()
@@ -289,8 +288,12 @@ def _whole_set_step(fitting: Fitting, training: Training, loss: Loss, state: Sta
     return _Jump(1, fitting.gradient(values.sum() * training.margin))
 
 
-def _mean_loss(z: Tensor, training: Training, loss: Loss) -> Tensor:
-    return loss.value(z / training.margin).sum() * (training.margin / training.batch)
+def _mean_loss(z: Tensor, training: Training) -> Tensor:
+    return _loss(training).value(z / training.margin).sum() * (training.margin / training.batch)
+
+
+def _loss(training: Training) -> Loss:
+    return LOSSES[training.loss]
 
 
 def _apply(fitting: Fitting, training: Training, state: State, gradient: Gradient) -> None:
@@ -321,7 +324,7 @@ def _ends_when_fitted(training: Training) -> bool:
     return (training.weight_decay == 0 and training.l1 == 0) or training.model == "own"
 
 
-def _is_fitted(fitting: Fitting, training: Training, loss: Loss) -> bool:
+def _is_fitted(fitting: Fitting, training: Training) -> bool:
     return not bool(_below(fitting.margins(), training.goal).any())
 
 

@@ -202,8 +202,7 @@ class Crossing:
         if self.smaller:
             observable, margin = self.smaller
             other = critical_batches(runs.where(margin=margin), observable)
-            small = ", ".join(f"{rate:g}" for rate in np.unique(other.rates))
-            drawn.append((other, "0.6", rf" in fig4b ($\eta={small}$)"))
+            drawn.append((other, "0.6", " in fig4b"))
         for critical, color, name in drawn:
             law = critical.law()
             slopes = sorted(f"P^{{{each.value:.2f}}}" for each in law.each.values()) if law else []
