@@ -36,12 +36,12 @@ _SHARE = re.compile(
     r"m?iou|dice|jaccard|ndcg.*|mrr|hits?\d*|hitrate|exactmatch|em|top\d+|bleu\d*|sacrebleu|chrf|"
     r"rouge.*|meteor|r2|rsquared|success|win|pass|pass\d+|ssim|correct"
 )
-# Observables of sgdphase, of which neither is better: they are drawn as they are.
-_NEITHER = re.compile(r"alignment|weightchange|ntkchange|wperp|w1|norm|amplification")
 _HIGHER = re.compile(
     r".*score|rewards?|returns?|elo|psnr|likelihood|elbo|spearman\w*|pearson\w*|kendall\w*|"
     r"corr\w*|kappa|mcc|quality|throughput"
 )
+# What grows in proportion to lr or lr/batch in a regime.
+TELLING = ("alignment", "w1", "weight_change", "w_perp", "norm")
 # Stands for the learning rate where there is none.
 NO_LR = "(none)"
 
@@ -56,8 +56,8 @@ def more_is_better(metric: str) -> bool:
     """
     words = _words(metric)
     low = any(map(_LOWER.fullmatch, words))
-    if any(map(_NEITHER.fullmatch, words)):
-        return False
+    if metric in TELLING:
+        return False  # neither is better
     if not (low or is_share(metric) or any(map(_HIGHER.fullmatch, words))):
         raise InputError(
             f"{metric}: which way is better? give --higher-is-better or --lower-is-better "

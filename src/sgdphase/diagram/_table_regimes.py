@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from sgdphase.diagram._best_rates import BestRates
+from sgdphase.diagram._column_names import TELLING
 from sgdphase.diagram._phase import PhaseDiagram, phase_diagram
 from sgdphase.diagram._run_table import RunTable
-
-# What grows in proportion to lr or lr/batch in a regime.
-_TELLING = ("alignment", "w1", "weight_change", "w_perp", "norm")
 
 
 def has_best(table: RunTable, best: BestRates) -> bool:
     """Whether the value has a best learning rate, as a loss has; what tells regimes has none."""
-    return table.metric not in _TELLING and any(row.known for row in best.rows)
+    return table.metric not in TELLING and any(row.known for row in best.rows)
 
 
 def table_regimes(table: RunTable, factor: float) -> PhaseDiagram | None:
