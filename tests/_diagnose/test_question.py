@@ -426,7 +426,7 @@ def test_errors_of_the_user_are_shown_with_their_line(tmp_path: Path) -> None:
     path = tmp_path / "faulty.py"
     path.write_text(
         "def train(lr, batch, epochs, seed):\n"
-        "    if batch > 16:\n"
+        "    if batch > 8:\n"
         "        raise ValueError('too large')\n"
         "    return {'test_error': 0.1 / lr / epochs}\n"
     )
@@ -465,7 +465,38 @@ def test_a_batch_that_cannot_be_run_costs_only_itself(batches: list[int] | None)
     assert all(row.verdict == "the same" for row in answer.equivalents)
     (line,) = [line for line in answer.unknown if "out of memory" in line]
     assert line.startswith("batch 64 and larger: ") and "too large for it" not in line
-    assert "fails" in answer.ended or batches
+    last = "no other batch was asked for" if batches else "at batch 64 your training fails"
+    assert answer.ended.endswith(last)
+
+
+def test_a_limit_just_above_the_own_batch_leaves_the_own_row() -> None:
+    """The regime would look at twice the batch."""
+    answer = answer_of_a_limited(failing(lambda batch, seed: batch > 12))
+    assert answer.equivalents == () and answer.table is not None
+    assert any(line.startswith("batch 16 and larger: ") for line in answer.unknown)
+
+
+def test_smaller_batches_may_fail_too() -> None:
+    answer = answer_of_a_limited(failing(lambda batch, seed: batch < 4), batches=[2, 16])
+    assert [row.batch for row in answer.equivalents] == [16]
+    assert any(line.startswith("batch 2 and smaller: ") for line in answer.unknown)
+
+
+def test_a_batch_that_fails_in_one_seed_is_left_out() -> None:
+    answer = answer_of_a_limited(failing(lambda batch, seed: batch >= 32 and seed == 1))
+    assert [row.batch for row in answer.equivalents] == [16]
+    assert any(line.startswith("batch 32 and larger: ") for line in answer.unknown)
+
+
+def failing(
+    where: Callable[[int, int], bool],
+) -> Callable[[float, int, int, int], dict[str, float]]:
+    def train(lr: float, batch: int, epochs: int, seed: int) -> dict[str, float]:
+        if where(batch, seed):
+            raise RuntimeError("cannot be run")
+        return limited(lr, min(batch, 40), epochs, seed)
+
+    return train
 
 
 def test_an_error_at_a_larger_lr_is_not_taken_for_one_of_the_batch() -> None:
@@ -476,6 +507,17 @@ def test_an_error_at_a_larger_lr_is_not_taken_for_one_of_the_batch() -> None:
 
     with pytest.raises(UserError, match=r"loss is nan .*it should give nan, not an error"):
         answer_of_a_limited(train)
+
+
+def test_a_failure_that_the_budget_leaves_unchecked_is_unknown() -> None:
+    def train(lr: float, batch: int, epochs: int, seed: int) -> dict[str, float]:
+        if batch > 40:
+            time.sleep(0.7)
+            raise MemoryError("out of memory")
+        return limited(lr, batch, epochs, seed)
+
+    answer = answer_of_a_limited(train, budget="1s")
+    assert any(line.startswith("batch 128 and larger: ") for line in answer.unknown)
 
 
 def test_options_that_do_not_fit_are_refused(blobs: Callable[..., Diagnosis]) -> None:

@@ -84,9 +84,9 @@ def test_the_best_batch_has_no_open_end_where_batches_are_clearly_worse():
     lr = Estimate(0.1, 0.05, 0.2)
     rows = [BestRate(b, lr, v, "inside", 9, 0) for b, v in zip((8, 16, 32, 64), value, strict=True)]
     unknown = Estimate(20.0, math.nan, math.nan)
-    assert _bounded(unknown, rows, False) == Estimate(20.0, 16, 32)
+    assert _bounded(unknown, rows, False) == Estimate(20.0, 8, 64)
     up = [dataclasses.replace(row, value=row.value.mapped(lambda x: -x)) for row in rows]
-    assert _bounded(unknown, up, True) == Estimate(20.0, 16, 32)
+    assert _bounded(unknown, up, True) == Estimate(20.0, 8, 64)
     narrow = _bounded(Estimate(20.0, 18.0, math.nan), rows[:3], False)
     assert narrow is not None and narrow.low == 18 and math.isnan(narrow.high)
 

@@ -172,7 +172,13 @@ def expected_runs(seed, exponent, rates=(2.0, 8.0, 32.0)):
         at.append(crossovers(curves).at)
     where = np.array(cells).T
     return CriticalBatches(
-        *where, BATCH, np.array(learnt), np.concatenate(at), np.ones(18), np.zeros(18)
+        *where,
+        BATCH,
+        np.array(learnt),
+        np.concatenate(at),
+        np.ones(18),
+        np.full(18, 5),
+        np.zeros(18),
     )
 
 

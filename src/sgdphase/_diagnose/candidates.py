@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from sgdphase._diagnose.cost import EFFORTS, Effort
 from sgdphase._diagnose.ending import last_batch
-from sgdphase._diagnose.runner import LargerBatchError
+from sgdphase._diagnose.runner import TrainingError
 from sgdphase.diagram import Equivalent
 
 REACH = 16  # the first table ends at this many times the user's batch
@@ -20,7 +20,7 @@ class Candidates:
 
     They are those `asked` for, or (None) go up by factors of two to the `largest`, the number of
     training points, if that is known. `alike` is a batch that trains exactly as the largest of
-    those `done`, and at that of `failure` a training failed with the user's lr too.
+    those `done`. At the batches of `failed` a training failed, for no reason of its lr.
     """
 
     start: int
@@ -28,11 +28,19 @@ class Candidates:
     asked: tuple[int, ...] | None = None
     done: list[int] = field(default_factory=list)
     alike: int | None = None
-    failure: LargerBatchError | None = None
+    failed: list[TrainingError] = field(default_factory=list)
 
     def work(self, batch: int) -> bool:
-        """Whether no training failed at this batch or a smaller one."""
-        return self.failure is None or batch < self.failure.batch
+        """Whether no training failed at this batch, or at one on the way to it."""
+        return not any(
+            self.start < each.batch <= batch or batch <= each.batch < self.start
+            for each in self.failed
+        )
+
+    def fail(self, failure: TrainingError) -> None:
+        """Nothing is asked of this batch any more, nor of those beyond it."""
+        self.failed.append(failure)
+        self.done = [batch for batch in self.done if self.work(batch)]
 
     def wanted(self, effort: Effort) -> list[int]:
         """Those of the first table."""
@@ -55,13 +63,18 @@ class Candidates:
     @property
     def reach(self) -> int:
         """The largest batch at which the regime may be looked at."""
-        most = self.largest or 2 * self.start
-        return most if self.failure is None else min(most, self.failure.batch - 1)
+        if any(each.batch > self.start for each in self.failed):
+            return max([*self.done, self.start])
+        return self.largest or 2 * self.start
 
     @property
     def failures(self) -> list[str]:
-        """The batch that fails, with the reason; empty without one."""
-        return [f"batch {each.batch} and larger: {each}" for each in (self.failure,) if each]
+        """The batches that fail, the nearest on each side, with the reason."""
+        nearest = {each.batch > self.start: each for each in self.failed}
+        return [
+            f"batch {each.batch} and {'larger' if larger else 'smaller'}: {each}"
+            for larger, each in nearest.items()
+        ]
 
     @property
     def next(self) -> int:
@@ -78,7 +91,7 @@ class Candidates:
         """Why no larger batch is tried, from the rows of the two largest; empty if one can be."""
         if self.asked is not None:
             return "no other batch was asked for"
-        if self.failure is not None and not self.work(self.next):
-            return f"at batch {self.failure.batch} your training fails"
+        if not self.work(self.next):
+            return f"at batch {self.failed[-1].batch} your training fails"
         top = self.next // 2
         return last_batch(self.start, top, self.largest, rows, alike=self.alike)

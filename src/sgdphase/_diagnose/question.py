@@ -35,7 +35,7 @@ from sgdphase._diagnose.ending import Alike, finished
 from sgdphase._diagnose.learner import Once, Searcher, Trial
 from sgdphase._diagnose.metrics import deciding_metric
 from sgdphase._diagnose.regime import Neighbours, regime_of
-from sgdphase._diagnose.runner import LargerBatchError, Runner
+from sgdphase._diagnose.runner import Runner, TrainingError
 from sgdphase._diagnose.text import row_cells
 from sgdphase._diagnose.unknown import (
     EVERY,
@@ -52,7 +52,6 @@ from sgdphase._parameters import UNKNOWN_SIZE
 from sgdphase._records import Outcome
 from sgdphase.diagram import Equivalent, Equivalents, equivalents
 from sgdphase.diagram._training_runs import went_up
-from sgdphase.errors import listed
 from sgdphase.stats import duration
 
 _PLANNED = 0.85  # share of the budget for the first table
@@ -111,7 +110,8 @@ class BatchQuestion:
         None if the budget is spent, or if the user's training diverges.
         """
         runner, point = self.runner, self.point
-        runner.report("running your training once, to measure how long it takes")
+        if not self.others.failed:
+            runner.report("running your training once, to measure how long it takes")
         first = tuple(Trial(point.lr, point.batch, seed, point.epochs) for seed in (0, 1))
         if not self._learn(Once(first), "your own training"):
             count = sum(trial in self.runner.used[self.size] for trial in first)
@@ -130,11 +130,9 @@ class BatchQuestion:
             Trial(point.lr, point.batch, 2, point.epochs),
             Trial(point.rate(index), large, 0, point.epochs),
         )
-        try:
-            if not self._learn(Once(second), "your own training"):
-                return TrainingTime(runner.runs[self.size][first[0]].seconds, 0.0)
-        except LargerBatchError as failure:
-            self._limit(failure)
+        if not self._learn(Once(second), "your own training"):
+            return TrainingTime(runner.runs[self.size][first[0]].seconds, 0.0)
+        if not self.others.work(large):
             return self._timed()
         here, there = (runner.runs[self.size][trial] for trial in second)
         other = large if there.outcome.status == "finished" else point.batch
@@ -154,8 +152,8 @@ class BatchQuestion:
         count, one = round(here + row * len(wanted)), time(point.batch)
         takes = f"{one:.2g} s" if one < 60 else duration(one)
         text = (
-            f"one training takes {takes}; comparing with batch "
-            f"{listed(map(str, wanted), 'and')} takes about {count} trainings and "
+            f"one training takes {takes}; comparing with "
+            f"{named(wanted) or 'other learning rates'} takes about {count} trainings and "
             f"{duration(seconds)} (less if the store has some); time left goes into "
             f"undecided rows{' and larger batches' * (self.others.asked is None)}"
         )
@@ -172,23 +170,32 @@ class BatchQuestion:
     # Runs
 
     def _learn(self, learner: Searcher, doing: str) -> bool:
-        return self.runner.learn(learner, self.size, doing)
+        """Until it has enough, or fails at another batch. False if the budget was spent."""
+        try:
+            return self.runner.learn(learner, self.size, doing)
+        except TrainingError as failure:
+            return self._limit(failure)
 
-    def _limit(self, failure: LargerBatchError) -> None:
-        """Nothing is run at this batch any more, if the user's lr fails there too.
+    def _limit(self, failure: TrainingError) -> bool:
+        """Nothing is asked of this batch any more. False if the budget was spent.
 
-        Otherwise it was the lr, and the failure is raised: it should have been a divergence.
+        If it never ended at so large an lr, and does at the user's, it was the lr: that is raised,
+        as it should have been a divergence.
         """
-        if failure.lr != self.point.lr:
-            trial = Trial(self.point.lr, failure.batch, 0, self.point.epochs)
+        if failure.batch == self.point.batch:
+            raise failure
+        if failure.hot:
+            trial = Trial(self.point.lr, failure.batch, failure.seed, self.point.epochs)
             try:
-                self._learn(Once((trial,)), f"batch {failure.batch}")
-            except LargerBatchError as same:
+                ended = self.runner.learn(Once((trial,)), self.size, f"batch {failure.batch}")
+            except TrainingError as same:
                 failure = same
             else:
-                raise failure
-        self.others.failure = failure
-        self.runner.report(f"batch {failure.batch} fails: no batch from there on is tried")
+                if ended:
+                    raise failure
+        self.others.fail(failure)
+        self.runner.report(f"batch {failure.batch} fails: nothing is tried from there on")
+        return not self.runner.is_over
 
     def _rows(self, wanted: list[int]) -> bool:
         """Row by row, up to two rows in a row without an lr. False if the budget was spent."""
@@ -204,18 +211,12 @@ class BatchQuestion:
 
     def _row(self, batch: int) -> bool:
         """One row, unless the batch is no other training, or fails. False if out of budget."""
-        if not self.others.work(batch):
+        if self.others.work(batch) and not self._probed(batch):
+            return False
+        if self.others.alike is not None or not self.others.work(batch):
             return True
-        try:
-            if not self._probed(batch):
-                return False
-            if self.others.alike is not None:
-                return True
-            complete = self._search(batch)
-        except LargerBatchError as failure:
-            self._limit(failure)
-            return True
-        if complete:
+        complete = self._search(batch)
+        if complete and self.others.work(batch):
             self.others.done.append(batch)
             row, answer = self._row_of(batch), self._diagnosis()
             if row is None:

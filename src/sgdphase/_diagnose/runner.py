@@ -191,12 +191,12 @@ class Runner:
         return max(_PATIENCE * statistics.median(took), _SHORTEST_PATIENCE)
 
 
-class LargerBatchError(UserError):
-    """A training failed at a larger batch than any that ended."""
+class TrainingError(UserError):
+    """The user's code failed; `hot` if it never ended at so large an lr."""
 
-    def __init__(self, message: str, batch: int, lr: float) -> None:
+    def __init__(self, message: str, training: Training, *, hot: bool) -> None:
         super().__init__(message)
-        self.batch, self.lr = batch, lr
+        self.batch, self.seed, self.lr, self.hot = training.batch, training.seed, training.lr, hot
 
 
 def _is_given_up(run: Run) -> bool:
@@ -206,19 +206,15 @@ def _is_given_up(run: Run) -> bool:
 def _error(run: Run, others: Iterable[Run]) -> InputError:
     """The last line of a traceback names the error; a UserError has the user's line.
 
-    Where all others had a smaller lr, this one may be too large; where all others had a smaller
-    batch, the batch may be.
+    Where all others had a smaller lr, this one may be too large.
     """
     last = run.traceback.strip().splitlines()[-1] if run.traceback.strip() else "unknown"
     kind, _, message = last.partition(": ")
     name = kind.rpartition(".")[2]
     where = f"lr {run.training.lr:g}, batch {run.training.batch}, seed {run.training.seed}"
     if name in (UserError.__name__, InputError.__name__):
-        ended, failed = [other.training for other in others], run.training
-        large = ended and failed.lr > max(other.lr for other in ended)
-        more = "; if this lr is too large for it, it should give nan, not an error" if large else ""
-        text = f"{message} (at {where}){more}"
-        if ended and failed.batch > max(other.batch for other in ended):
-            return LargerBatchError(text, failed.batch, failed.lr)
-        return UserError(text)
+        ended = [other.training.lr for other in others]
+        hot = bool(ended) and run.training.lr > max(ended)
+        more = "; if this lr is too large for it, it should give nan, not an error" if hot else ""
+        return TrainingError(f"{message} (at {where}){more}", run.training, hot=hot)
     return InputError(f"a training failed at {where}: {last}")

@@ -236,10 +236,12 @@ def _bounded(best: Estimate | None, rows: Sequence[BestRate], maximize: bool) ->
     if best is None or not worse:
         return best
     highest = min(high for _, _, high in worse)
-    known, rivals = [each[0] for each in worse], [b for b, low, _ in worse if low <= highest]
-    first, last = min(rivals[0], best.value), max(rivals[-1], best.value)
-    low = best.low if math.isfinite(best.low) or first <= known[0] else first
-    high = best.high if math.isfinite(best.high) or last >= known[-1] else last
+    rivals = [batch for batch, low, _ in worse if low <= highest]
+    # A batch that was run and is worse ends it, the last one before the rivals.
+    below = [b for b, _, _ in worse if b < min(rivals[0], best.value)]
+    above = [b for b, _, _ in worse if b > max(rivals[-1], best.value)]
+    low = best.low if math.isfinite(best.low) or not below else below[-1]
+    high = best.high if math.isfinite(best.high) or not above else above[0]
     return Estimate(best.value, low, high)
 
 

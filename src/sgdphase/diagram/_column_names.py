@@ -34,12 +34,16 @@ _LOWER = re.compile(
 _SHARE = re.compile(
     r".*(acc|accuracy|auc|auroc|auprc|f1)|precision.*|recall.*|sensitivity|specificity|m?ap\d*|"
     r"m?iou|dice|jaccard|ndcg.*|mrr|hits?\d*|hitrate|exactmatch|em|top\d+|bleu\d*|sacrebleu|chrf|"
-    r"rouge.*|meteor|r2|rsquared|success|win|pass|pass\d+|ssim|correct"
+    r"rouge.*|meteor|r2|rsquared|success|win(rate)?|pass\d*|ssim|(acc|prec)\d+"
 )
 _HIGHER = re.compile(
-    r".*score|rewards?|returns?|elo|psnr|likelihood|elbo|spearman\w*|pearson\w*|kendall\w*|"
+    r".*score|rewards?|returns?|elo|psnr|likelihood|loglik|elbo|spearman\w*|pearson\w*|kendall\w*|"
     r"corr\w*|kappa|mcc|quality|throughput"
 )
+# Names such as those of scikit-learn, which has everything higher the better.
+_NEGATED = re.compile(r"neg(ative)?[^a-z]*(log|mean|root|max|median|r?mse|mae|loss)")
+# Words that turn a name round, or make it a count.
+_ODD = {"per", "drop", "std", "var", "variance", "minus", "wrong", "reduction", "num", "count"}
 # What grows in proportion to lr or lr/batch in a regime.
 TELLING = ("alignment", "w1", "weight_change", "w_perp", "norm")
 # Stands for the learning rate where there is none.
@@ -54,16 +58,20 @@ def more_is_better(metric: str) -> bool:
     >>> more_is_better("neg_mean_squared_error"), more_is_better("win_rate")
     (True, True)
     """
-    words = _words(metric)
-    low = any(map(_LOWER.fullmatch, words))
     if metric in TELLING:
         return False  # neither is better
-    if not (low or is_share(metric) or any(map(_HIGHER.fullmatch, words))):
+    words = _words(metric)
+    low = any(map(_LOWER.fullmatch, words))
+    high = is_share(metric) or any(map(_HIGHER.fullmatch, words))
+    negated = _NEGATED.match(metric.lower())
+    turned = words & {"neg", "negative"} and not negated
+    counted = high and words & {"step", "steps", "epoch", "epochs", "iterations", "time", "times"}
+    if turned or counted or words & _ODD or not (low or high):
         raise InputError(
             f"{metric}: which way is better? give --higher-is-better or --lower-is-better "
             "(in Python: maximize=True or False)"
         )
-    return low == bool(words & {"neg", "negative"})
+    return low == bool(negated)
 
 
 def is_share(metric: str) -> bool:

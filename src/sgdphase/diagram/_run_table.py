@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -211,7 +212,7 @@ def _finished(columns: RunColumns, names: Mapping[str, str]) -> tuple[RunColumns
         raise InputError(f"no run is left: {'; '.join(notes)}")
     lr, batch = (columns[names[role]][keep] for role in ("lr", "batch"))
     if names["lr"] != NO_LR and (batch < 1).any() and (lr >= 1).all() and not np.any(lr % 1):
-        raise InputError(
+        notes.append(
             f"{names['batch']} holds {batch.min():g} and {names['lr']} whole numbers: are --lr and "
             "--batch swapped?"
         )
@@ -314,7 +315,9 @@ def _or_seed(columns: RunColumns, several: Sequence[str]) -> str:
     whole = [
         name
         for name in several
-        if columns[name].dtype.kind == "f" and not np.any(columns[name] % 1)
+        if columns[name].dtype.kind == "f"
+        and not np.any(columns[name] % 1)
+        and not re.search(r"step|epoch|layer|width|depth|dim|size|warm|head", name.lower())
     ]
     return f"; if {whole[0]} is the seed, say --seed {whole[0]}" if whole else ""
 

@@ -100,6 +100,9 @@ class _Compared:
         self.value, self.values = ours.at(place)
         share = table.maximize and is_share(table.metric)
         self.tolerance = part_of(tolerance, self.sign * self.value, share=share)
+        if share and np.isfinite(self.values).all():
+            # Next to nothing may be missing: then the noise of the value counts.
+            self.tolerance = max(self.tolerance, float(self.values.std()))
         bottom, bottoms = ours.minimum()
         self.left = place <= bottom
         low, high = np.quantile(bottoms, [(1 - level) / 2, (1 + level) / 2])

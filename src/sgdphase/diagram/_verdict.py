@@ -9,6 +9,8 @@ from sgdphase.stats import Estimate
 
 # Tolerance of a verdict, relative to the user's value, unless seeds scatter more.
 TOLERANCE = 0.05
+# A share above this is in per cent.
+_PER_CENT = 1.5
 
 # `not worse`: the same or better, which of the two is open.
 Verdict = Literal["the same", "better", "not worse", "worse", "cannot tell"]
@@ -18,16 +20,17 @@ ACCEPTED: tuple[Verdict, ...] = ("the same", "better", "not worse")
 def part_of(relative: float, value: float, *, share: bool) -> float:
     """A part of a value; of a share, such as an accuracy, of what is missing to one.
 
-    In per cent it is what is missing to 100.
+    In per cent it is what is missing to 100: then values are above `_PER_CENT`. Beyond its end,
+    where the curve through noisy values may lie, nothing is missing.
 
-    >>> [round(part_of(0.05, value, share=True), 6) for value in (0.9, 90.0)]
-    [0.005, 0.5]
+    >>> [round(part_of(0.05, value, share=True), 6) for value in (0.9, 90.0, 1.0001)]
+    [0.005, 0.5, 0.0]
     >>> part_of(0.05, 90.0, share=False)
     4.5
     """
     size = abs(value)
-    if share and 0 < value <= 100:
-        size = 1 - value if value <= 1 else 100 - value
+    if share and value > 0:
+        size = max((1 if value <= _PER_CENT else 100) - value, 0.0)
     return relative * size
 
 

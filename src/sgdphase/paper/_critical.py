@@ -44,6 +44,7 @@ class CriticalBatches:
     learnt : ndarray [n, m, seeds]; NaN where a training did not end or is not in the plan
     at : ndarray [n, seeds]; `B*`, NaN if it is not between the first and the last batch
     steepness : ndarray [n]; exponent of the power law below `B*`, of the learning rate
+    seeds : ndarray [n]; how many there are
     streams : ndarray [n]
         Of the random numbers of intervals: the same for curves of the same seeds.
     """
@@ -54,13 +55,13 @@ class CriticalBatches:
     learnt: FloatArray
     at: FloatArray
     steepness: FloatArray
+    seeds: FloatArray
     streams: FloatArray
 
     @cached_property
     def counts(self) -> Mask:
         """The cells in which most seeds have a crossover: fewer would be a selection of seeds."""
-        seeds = np.isfinite(self.learnt).any(axis=1).sum(axis=1)
-        return np.asarray(2 * np.isfinite(self.at).sum(axis=1) > seeds)
+        return np.asarray(2 * np.isfinite(self.at).sum(axis=1) > self.seeds)
 
     @property
     def coldest(self) -> Mask:
@@ -77,7 +78,7 @@ class CriticalBatches:
         """The exponent of `B*` in `P`; None if no learning rate has `WINDOW` sizes with a `B*`."""
         there = self.counts if among is None else self.counts & among
         fits = {
-            rate: _fitted([self.sizes[own]], np.log(self.at[own]), self.streams[own])
+            rate: self._fit(rate, [self.sizes[own]], np.log(self.at[own]))
             for rate, own in self._by_rate(there)
         }
         return law_over(fits, 0)
@@ -117,9 +118,25 @@ class CriticalBatches:
             ]
             i, j = np.array(cells, dtype=np.int64).reshape(-1, 2).T
             log_y = logarithms(self.learnt[i, j])
-            fits[rate] = _fitted([self.sizes[i], self.batches[j]], log_y, self.streams[own])
+            fits[rate] = self._fit(rate, [self.sizes[i], self.batches[j]], log_y)
         size, batch = law_over(fits, 0), law_over(fits, 1)
         return (size.exponent, batch.exponent) if size and batch else None
+
+    def _fit(
+        self, rate: float, columns: Sequence[FloatArray], log_y: FloatArray
+    ) -> LogLinear | None:
+        """The log-linear fit in sizes and other columns, if the cells determine it.
+
+        Curves of the same seeds share the noise of seeds; the scatter is of this fit alone.
+        """
+        if np.unique(columns[0]).size < WINDOW or len(log_y) <= len(columns) + 1:
+            return None
+        design = np.log(np.stack(columns, axis=1))
+        if np.linalg.matrix_rank(design - design.mean(axis=0), tol=1e-6) < len(columns):
+            return None
+        seed, mark = int(self.streams[self.rates == rate][0]), round(1024 * rate)
+        there = np.isfinite(log_y).any(axis=0)
+        return loglinear(design, log_y[:, there], seed=seed, own=[mark])
 
     def _by_rate(self, among: Mask) -> list[tuple[float, Mask]]:
         """The cells of each learning rate."""
@@ -169,7 +186,7 @@ def law_over(fit_of: Mapping[float, LogLinear | None], place: int) -> Law | None
 def critical_batches(runs: Runs, observable: str) -> CriticalBatches:
     """`B*` of every curve of an observable against the batch."""
     batches = np.array(runs.values("batch"), dtype=np.float64)
-    cells, steepness, streams = [], [], []
+    cells, steepness, seeds, streams = [], [], [], []
     learnt: list[FloatArray] = []
     at: list[FloatArray] = []
     for part in runs.fitted().split("lr"):
@@ -182,11 +199,12 @@ def critical_batches(runs: Runs, observable: str) -> CriticalBatches:
         learnt += [np.asarray(curve.y) for curve in curves]
         at.append(found.at)
         steepness += [found.steepness] * len(curves)
+        seeds += [len(part.values("seed"))] * len(curves)
         streams += [part.values("seed")[0]] * len(curves)
     rates, sizes = np.array(cells, dtype=np.float64).T
     return CriticalBatches(
         rates, sizes, batches, np.array(_filled(learnt)), np.concatenate(_filled(at)),
-        np.array(steepness), np.array(streams),
+        np.array(steepness), np.array(seeds), np.array(streams),
     )  # fmt: skip
 
 
@@ -196,7 +214,7 @@ def described(critical: CriticalBatches) -> str:
     steep = ", ".join(f"{s:.2g}" for s in critical.steepness[first])
     moves = [f"{x:.2f}" if np.isfinite(x) else "none" for x in critical.windows(critical.coldest)]
     law = critical.law()
-    each = ", ".join(str(exponent) for exponent in law.each.values()) if law else "none"
+    each = ", ".join(f"{rate:g}: {one}" for rate, one in law.each.items()) if law else "none"
     return (
         f"crossover of each curve at the lowest eta, effective exponent at "
         f"{size_range(critical.sizes)}; by eta: {each}; steepness "
@@ -223,18 +241,6 @@ def difference(one: Law | None, other: Law | None) -> Estimate | None:
         return None
     gap = interval(one.value - other.value, one.replicates - other.replicates)
     return replace(gap, misfit=one.misfit or other.misfit)
-
-
-def _fitted(
-    columns: Sequence[FloatArray], log_y: FloatArray, streams: FloatArray
-) -> LogLinear | None:
-    """The log-linear fit in sizes and other columns, if the cells determine it and the scatter."""
-    if np.unique(columns[0]).size < WINDOW or len(log_y) <= len(columns) + 1:
-        return None
-    design = np.log(np.stack(columns, axis=1))
-    if np.linalg.matrix_rank(design - design.mean(axis=0), tol=1e-6) < len(columns):
-        return None
-    return loglinear(design, log_y[:, np.isfinite(log_y).any(axis=0)], seed=int(streams[0]))
 
 
 def over_seed_factors(runs: Runs, observable: str) -> Runs:

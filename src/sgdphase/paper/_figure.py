@@ -187,6 +187,7 @@ class Figure(Shown):
             letters([panel], of_paper[1])
         short = int(19 * drawn.get_size_inches()[0])  # letters that fit its width
         same = self.setting or ("at the paper's setting" if self.ledger == "paper" else OURS)
+        same = f"at {scale} scale" if self.simulate else same  # which has no plan
         left = left_out(self.plan(scale), self.plan("paper")) or same
         lines = textwrap.wrap(left, short)
         drawn.supxlabel("\n".join(lines), fontsize=7, color="0.4")

@@ -71,5 +71,11 @@ def _merged(one: Run, other: Run) -> Run:
 
 
 if __name__ == "__main__":
+    if len(sys.argv) < 4:
+        sys.exit("usage: python -m sgdphase.paper.refill GALLERY STORE FIGURE...")
     gallery, path, *figures = sys.argv[1:]
-    print(f"{path}: has the {refill(gallery, path, figures)} runs of {', '.join(figures)}")
+    try:
+        count = refill(gallery, path, figures)
+    except InputError as error:
+        sys.exit(f"sgdphase: {error}")
+    print(f"{path}: has the {count} runs of {', '.join(figures)}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -59,6 +60,7 @@ def loglinear(
     level: float = LEVEL,
     replicates: int = REPLICATES,
     seed: int = 0,
+    own: Sequence[int] = (),
 ) -> LogLinear:
     """Least squares of `log y = centre + sum_k exponent_k (log x_k - mean log x_k)`.
 
@@ -74,6 +76,8 @@ def loglinear(
     level : float, default 0.9; coverage of intervals
     replicates : int, default 1000; number of bootstrap replicates
     seed : int, default 0; of the bootstrap
+    own : sequence of int, default none
+        With `seed`, that of the scatter of the cells: others for fits that share only their seeds.
 
     Examples
     --------
@@ -85,6 +89,8 @@ def loglinear(
     x = x[:, None] if x.ndim == 1 else x
     rng = np.random.default_rng(seed)
     mean, copies = seed_means(y), seed_replicates(y, rng, replicates)
+    # Scatter of the cells is of this fit alone; the noise of seeds may be shared with another one.
+    rng = np.random.default_rng([seed, *own]) if own else rng
     fit, many = line_fit(x, mean, copies, rng)
     by_seeds = line_fit(x, mean, copies, None)[1]
     misfit = bool(np.isfinite(by_seeds).any() and not np.array_equal(many, by_seeds))
