@@ -13,6 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
+from sgdphase._sweep import Run
 from sgdphase._typing import FloatArray, Mask
 from sgdphase.paper._measure import AWAY, size_range
 from sgdphase.paper._runs import Runs, with_observables
@@ -244,16 +245,23 @@ def difference(one: Law | None, other: Law | None) -> Estimate | None:
 
 
 def over_seed_factors(runs: Runs, observable: str) -> Runs:
-    """The same runs, with the observable over the factor that its seed has in all cells."""
-    table = runs.table()
-    names = ("train_size", "lr", "batch")
-    cell = np.unique(np.stack([table[name] for name in names]), axis=1, return_inverse=True)[1]
-    seed = np.unique(table["seed"], return_inverse=True)[1]
-    values = np.full((cell.max() + 1, seed.max() + 1), np.nan)
-    values[cell.ravel(), seed] = table[observable]
-    own = _without_seed_factors(values)[cell.ravel(), seed]
-    pairs = zip(runs.runs, own, strict=True)
-    return Runs(tuple(with_observables(run, {observable: float(y)}) for run, y in pairs))
+    """The same runs, with the observable over the factor that its seed has in all cells.
+
+    For each learning rate, which may have seeds of its own.
+    """
+    changed: list[Run] = []
+    for part in runs.split("lr"):
+        table = part.table()
+        cell = np.unique(np.stack([table[name] for name in ("train_size", "batch")]),
+                         axis=1, return_inverse=True)[1].ravel()  # fmt: skip
+        seed = np.unique(table["seed"], return_inverse=True)[1].ravel()
+        values = np.full((cell.max() + 1, seed.max() + 1), np.nan)
+        values[cell, seed] = table[observable]
+        own = _without_seed_factors(values)[cell, seed].tolist()
+        changed += [
+            with_observables(run, {observable: y}) for run, y in zip(part.runs, own, strict=True)
+        ]
+    return Runs(tuple(changed))
 
 
 def _without_seed_factors(values: FloatArray) -> FloatArray:

@@ -168,7 +168,8 @@ class Crossing:
         own = runs.where(margin=self.margin).fitted()
         figure, (top, bottom) = new_figure(rows=2, size=(5.4, 3.6))
         top.get_gridspec().set_height_ratios([1.7, 1])
-        (words, power), seeds = LEARNT[self.observable], len(own.values("seed"))
+        words, power = LEARNT[self.observable]
+        seeds = max(len(part.values("seed")) for part in own.split("lr"))
         Curves(
             "batch", self.observable, by="train_size", marks="lr",
             symbols={"train_size": "P", "lr": r"\eta"},
