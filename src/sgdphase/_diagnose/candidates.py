@@ -30,8 +30,8 @@ class Candidates:
     alike: int | None = None
     failed: list[TrainingError] = field(default_factory=list)
 
-    def work(self, batch: int) -> bool:
-        """Whether no training failed at this batch, or at one on the way to it."""
+    def works(self, batch: int) -> bool:
+        """Whether no training failed at this batch, or at one between it and the user's."""
         return not any(
             self.start < each.batch <= batch or batch <= each.batch < self.start
             for each in self.failed
@@ -39,21 +39,22 @@ class Candidates:
 
     def fail(self, failure: TrainingError) -> None:
         """Nothing is asked of this batch any more, nor of those beyond it."""
-        self.failed.append(failure)
-        self.done = [batch for batch in self.done if self.work(batch)]
+        if self.works(failure.batch):
+            self.failed.append(failure)
+        self.done = [batch for batch in self.done if self.works(batch)]
 
     def wanted(self, effort: Effort) -> list[int]:
         """Those of the first table."""
         start = self.start
         if self.asked is not None:
-            others = filter(self.work, set(self.asked) - {start})
+            others = filter(self.works, set(self.asked) - {start})
             return sorted(others, key=lambda batch: abs(math.log(batch / start)))
         limit = REACH * start if self.largest is None else min(REACH * start, self.largest)
-        return [batch for batch in effort.batches(start, limit) if self.work(batch)]
+        return [batch for batch in effort.batches(start, limit) if self.works(batch)]
 
     def left(self, wanted: Sequence[int]) -> list[int]:
         """Those of some that are neither done nor known to fail."""
-        return [batch for batch in wanted if batch not in self.done and self.work(batch)]
+        return [batch for batch in wanted if batch not in self.done and self.works(batch)]
 
     @property
     def is_open(self) -> bool:
@@ -85,13 +86,13 @@ class Candidates:
     def skipped(self) -> list[int]:
         """Those of the whole table that a smaller effort left out."""
         top = max(self.done, default=0)
-        return [b for b in self.wanted(EFFORTS[0]) if b not in self.done and b < top]
+        return [batch for batch in self.left(self.wanted(EFFORTS[0])) if batch < top]
 
     def end(self, rows: Sequence[Equivalent | None]) -> str:
         """Why no larger batch is tried, from the rows of the two largest; empty if one can be."""
         if self.asked is not None:
             return "no other batch was asked for"
-        if not self.work(self.next):
+        if not self.works(self.next):
             return f"at batch {self.failed[-1].batch} your training fails"
         top = self.next // 2
         return last_batch(self.start, top, self.largest, rows, alike=self.alike)

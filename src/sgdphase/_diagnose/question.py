@@ -132,7 +132,7 @@ class BatchQuestion:
         )
         if not self._learn(Once(second), "your own training"):
             return TrainingTime(runner.runs[self.size][first[0]].seconds, 0.0)
-        if not self.others.work(large):
+        if not self.others.works(large):
             return self._timed()
         here, there = (runner.runs[self.size][trial] for trial in second)
         other = large if there.outcome.status == "finished" else point.batch
@@ -211,12 +211,12 @@ class BatchQuestion:
 
     def _row(self, batch: int) -> bool:
         """One row, unless the batch is no other training, or fails. False if out of budget."""
-        if self.others.work(batch) and not self._probed(batch):
+        if self.others.works(batch) and not self._probed(batch):
             return False
-        if self.others.alike is not None or not self.others.work(batch):
+        if self.others.alike is not None or not self.others.works(batch):
             return True
         complete = self._search(batch)
-        if complete and self.others.work(batch):
+        if complete and self.others.works(batch):
             self.others.done.append(batch)
             row, answer = self._row_of(batch), self._diagnosis()
             if row is None:
@@ -272,7 +272,7 @@ class BatchQuestion:
             more = Refinement(self.point, tuple(self.others.done), hopeless)
             if not self._learn(more, "open verdicts"):
                 return False
-            if not all(self._search(batch) for batch in self.others.done):
+            if not all(map(self._search, filter(self.others.works, self.others.done))):
                 return False
             if len(self._outcomes()) == known:
                 return True
